@@ -1,0 +1,41 @@
+// Verdicts and checkpoints as text, JSON and monitoring-plugin lines. Formats never decide; they only say.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trainvigil/verdict.hpp"
+
+namespace trainvigil {
+
+/// One JSON object without newline, the shape of contract section 4; the same keys at every call.
+std::string format_json(const Verdict& verdict);
+
+struct TextStyle {
+  bool color = false;
+  int width = 80;                            ///< columns of the terminal
+  bool verbose = false;
+};
+/// A few lines for a person: sentence, progress bar and ETA, evidence. Times in the local zone with its name.
+std::string format_text(const Verdict& verdict, const TextStyle& style);
+/// One line, for `run` where there is no terminal, and for the log.
+std::string format_line(const Verdict& verdict);
+/// `TRAINVIGIL OK - … | perfdata`, the Monitoring Plugins guideline's shape. Several jobs: the worst first.
+std::string format_nagios(const std::vector<Verdict>& verdicts);
+
+std::string format_checkpoints_json(const CheckpointView& view);
+std::string format_checkpoints_table(const CheckpointView& view, std::optional<HostTime> now, const TextStyle& style);
+
+/// Makes bytes from a watched host harmless on a terminal: control characters and invalid UTF-8 become \xNN.
+std::string harmless(std::string_view bytes);
+/// Raw bytes as JSON string content: bytes that are not UTF-8 become the six characters \xNN written as text (contract section 5).
+std::string escape_bytes(std::string_view bytes);
+std::string unescape_bytes(std::string_view text);
+
+std::string rfc3339(WatcherTime t);          ///< UTC, whole seconds
+std::string rfc3339(HostTime t);
+std::string human_duration(Seconds d);       ///< "2 h 05 min", "35 s"
+std::string human_bytes(std::int64_t bytes); ///< "4.7 GB" (powers of 1000)
+
+}  // namespace trainvigil
