@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "trainvigil/bytes.hpp"
 #include "trainvigil/verdict.hpp"
 
 namespace trainvigil {
@@ -26,12 +27,6 @@ std::string format_nagios(const std::vector<Verdict>& verdicts);
 
 std::string format_checkpoints_json(const CheckpointView& view);
 std::string format_checkpoints_table(const CheckpointView& view, std::optional<HostTime> now, const TextStyle& style);
-
-/// Makes bytes from a watched host harmless on a terminal: control characters and invalid UTF-8 become \xNN.
-std::string harmless(std::string_view bytes);
-/// Raw bytes as JSON string content: bytes that are not UTF-8 become the six characters \xNN written as text (contract section 5).
-std::string escape_bytes(std::string_view bytes);
-std::string unescape_bytes(std::string_view text);
 
 std::string rfc3339(WatcherTime t);          ///< UTC, whole seconds
 std::string rfc3339(HostTime t);
