@@ -124,8 +124,8 @@ Level level_of_finding(std::string_view finding) {
   static constexpr std::array notes{
       std::string_view{"log-silent"}, std::string_view{"checkpoint-stale"}, std::string_view{"gpu-unreadable"}, std::string_view{"gpu-ghost"},
       std::string_view{"gpu-dark"},   std::string_view{"clock-skew"},       std::string_view{"probe-slow"},     std::string_view{"probe-partial"},
-      std::string_view{"listing-cut"}, std::string_view{"directory-missing-yet"}, std::string_view{"restarted"}, std::string_view{"preempted"},
-      std::string_view{"xid-harmless"}, std::string_view{"checkpoint-rotated"}, std::string_view{"kernel-unreadable"}};
+      std::string_view{"listing-cut"}, std::string_view{"restarted"}, std::string_view{"preempted"},
+      std::string_view{"checkpoint-rotated"}, std::string_view{"kernel-unreadable"}};
   static constexpr std::array reach{std::string_view{"resolve-failed"},   std::string_view{"connect-failed"},   std::string_view{"auth-failed"},
                                     std::string_view{"host-key-unknown"}, std::string_view{"host-key-changed"}, std::string_view{"host-key-revoked"},
                                     std::string_view{"probe-timeout"},    std::string_view{"shell-failed"}};
