@@ -29,6 +29,7 @@ struct Checkpoint {
   std::string why;                           ///< one clause: what the state rests on
   bool missing_shard = false;                ///< of a partial one: a shard set with a hole
   bool implausible_size = false;             ///< far smaller than its siblings or than weights can be
+  bool being_deleted = false;                ///< of a partial one: rotation took or takes it away; not damage
   friend bool operator==(const Checkpoint&, const Checkpoint&) = default;
 };
 
@@ -70,6 +71,7 @@ struct LayoutMemory {
   struct Seen {
     std::optional<std::int64_t> bytes;
     std::optional<HostTime> mtime;
+    std::optional<HostTime> since;            ///< host time at which this size and time were first seen
   };
   std::map<std::string, Seen> files;          ///< big files of the newest saves and in-place names only
   std::optional<HostTime> seen_at;            ///< host time of the last listing
@@ -77,6 +79,8 @@ struct LayoutMemory {
   std::map<std::string, std::int64_t> rewrites;  ///< in-place name → rewrites seen since the run started
   std::map<std::string, HostTime> growing_since; ///< path of an unfinished save → first seen growing
   std::optional<Seconds> longest_gap;         ///< longest quiet gap seen inside a save
+  std::optional<std::int64_t> first_own;      ///< lowest counter of this run ever seen complete
+  std::optional<HostTime> run_start;          ///< the run that first_own, highest_own and rewrites speak of
 };
 
 struct LayoutInput {
