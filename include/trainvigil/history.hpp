@@ -26,6 +26,7 @@ struct Remembered {
 /// What a turn leaves behind.
 struct Turned {
   std::string state;
+  std::optional<WatcherTime> deadline_at;    ///< Job::deadline as this turn understood it
   Verdict verdict;
 };
 
