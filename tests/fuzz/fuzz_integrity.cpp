@@ -1,0 +1,51 @@
+// Files of every format, cut and bent: what check_integrity asks to read must lie in the file, and it must come to an end.
+#include <fuzzer/FuzzedDataProvider.h>
+
+#include <array>
+
+#include "promise.hpp"
+#include "trainvigil/integrity.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace trainvigil;
+  static constexpr std::array kNames = {"model.safetensors",
+                                        "optimizer.pt",
+                                        "pytorch_model.bin",
+                                        "model.ckpt",
+                                        "weights.h5",
+                                        "model.keras",
+                                        "state.npz",
+                                        "array.npy",
+                                        "ckpt-1.index",
+                                        ".metadata",
+                                        "model.pkl",
+                                        "x.gguf",
+                                        "x.pdparams",
+                                        "config.json",
+                                        "x.ubj",
+                                        "x.zip",
+                                        "x.nemo",
+                                        "x.pth",
+                                        "x.pth.tar",
+                                        "__0_0.distcp",
+                                        "x"};
+  FuzzedDataProvider input(data, size);
+  const std::string path = input.PickValueInArray(kNames);
+  const bool whole = input.ConsumeBool();
+  const auto claimed = input.ConsumeIntegralInRange<std::int64_t>(-4, 64);  // the size in the listing may be older than the file
+  const std::string file = input.ConsumeRemainingBytesAsString();
+  const auto bytes =
+      claimed > 0 ? static_cast<std::int64_t>(file.size()) + claimed * claimed * claimed * claimed : static_cast<std::int64_t>(file.size()) + claimed;
+  integrity_readable(path, bytes);
+  std::vector<ByteChunk> chunks;
+  for (int round = 0;; ++round) {
+    const IntegrityStep step = check_integrity(path, bytes, chunks, whole);
+    if (step.more.empty()) return 0;
+    PROMISE(round < 3);
+    for (const ByteRange& range : step.more) {
+      PROMISE(range.offset >= 0 && range.length > 0 && range.length <= kLargestRead);
+      const auto from = std::min(static_cast<std::size_t>(range.offset), file.size());
+      chunks.push_back({range.offset, file.substr(from, static_cast<std::size_t>(range.length))});
+    }
+  }
+}
