@@ -1,0 +1,164 @@
+#include "transport/failure.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace trainvigil::transport {
+namespace {
+
+struct LayerRow {
+  Layer layer;
+  Reach reach;
+  bool retry;
+  std::string_view remedy;  ///< HOST stands for the target as the operator wrote it
+};
+
+constexpr std::array kLayers = {
+    LayerRow{Layer::target, Reach::connect_failed, true, "look at the host's name and at: ssh -G HOST"},
+    LayerRow{Layer::resolve, Reach::resolve_failed, true, "check the spelling, or give the host an entry with HostName in ~/.ssh/config"},
+    LayerRow{Layer::dial, Reach::connect_failed, true, "check that the host is up and that sshd listens there: ssh HOST"},
+    LayerRow{Layer::proxy, Reach::connect_failed, true, "try the way through the jump host or ProxyCommand by hand: ssh HOST"},
+    LayerRow{Layer::greeting, Reach::connect_failed, true,
+             "sshd dropped the connection before it greeted: too many log-ins at once (MaxStartups), a penalty, or a firewall; it is tried again "
+             "more slowly"},
+    LayerRow{Layer::exchange, Reach::connect_failed, true, "if ssh HOST works by hand, set transport = \"openssh\" for this host"},
+    LayerRow{Layer::host_key_unknown, Reach::host_key_unknown, false, "log in once by hand and compare the fingerprint: ssh HOST"},
+    LayerRow{Layer::host_key_changed, Reach::host_key_changed, false,
+             "find out why the key changed; only then remove the old one (ssh-keygen -R HOST) and log in once by hand: ssh HOST"},
+    LayerRow{Layer::host_key_revoked, Reach::host_key_revoked, false,
+             "the key was revoked on purpose: ask the administrator of the host for a new host key"},
+    LayerRow{Layer::auth, Reach::auth_failed, false, "make this work without a question first: ssh -o BatchMode=yes HOST true"},
+    LayerRow{Layer::channel, Reach::connect_failed, true, "raise MaxSessions in the host's sshd_config, or end other sessions there"},
+    LayerRow{Layer::lost, Reach::connect_failed, true, "it is connected again at the next look"},
+    LayerRow{
+        Layer::shell, Reach::shell_failed, true,
+        "the log-in shell or its start-up file did not start /bin/sh; try: echo 'echo works' | ssh HOST exec /bin/sh -s (a forced command helps)"},
+    LayerRow{Layer::silence, Reach::probe_timeout, true, "the host is overloaded or hangs; raise --probe-timeout if it is merely slow"},
+    LayerRow{Layer::here, Reach::connect_failed, true, "this is a limit of the watching machine: look at ulimit -n and ulimit -u"},
+};
+
+struct TextRow {
+  std::string_view text;
+  Layer layer;
+};
+
+/// Words of OpenSSH 7.4 to 9.9 on stderr. First match wins: the notice about a changed key also says "Host key verification failed".
+constexpr std::array kSshWords = {
+    TextRow{"REVOKED HOST KEY", Layer::host_key_revoked},
+    TextRow{"is marked as revoked", Layer::host_key_revoked},
+    TextRow{"revoked key", Layer::host_key_revoked},
+    TextRow{"REMOTE HOST IDENTIFICATION HAS CHANGED", Layer::host_key_changed},
+    TextRow{"has changed and you have requested strict checking", Layer::host_key_changed},
+    TextRow{"host key is known for", Layer::host_key_unknown},
+    TextRow{"Host key verification failed", Layer::host_key_unknown},
+    TextRow{"Could not resolve hostname", Layer::resolve},
+    TextRow{"Permission denied (", Layer::auth},
+    TextRow{"Too many authentication failures", Layer::auth},
+    TextRow{"No supported authentication methods", Layer::auth},
+    TextRow{"Bad configuration option", Layer::target},
+    TextRow{"Bad owner or permissions on", Layer::target},
+    TextRow{"Can't open user config file", Layer::target},
+    TextRow{"terminating, ", Layer::target},
+    TextRow{"Unable to negotiate", Layer::exchange},
+    TextRow{"kex_exchange_identification", Layer::greeting},
+    TextRow{"ssh_exchange_identification", Layer::greeting},
+    TextRow{"administratively prohibited", Layer::channel},
+    TextRow{"open failed", Layer::channel},
+    TextRow{"session request failed", Layer::channel},
+    TextRow{"ssh: connect to host", Layer::dial},
+    TextRow{"proxy", Layer::proxy},
+};
+
+std::string with_host(std::string_view remedy, std::string_view host) {
+  constexpr std::string_view kMark = "HOST";
+  std::string out;
+  for (std::size_t at = 0; at < remedy.size();) {
+    if (remedy.substr(at, kMark.size()) == kMark) {
+      out += shell_quoted(host);
+      at += kMark.size();
+    } else {
+      out += remedy[at++];
+    }
+  }
+  return out;
+}
+
+/// ssh draws a frame of @ around its warnings; the sentences inside are what matters.
+std::string without_frame(std::string_view err) {
+  std::string out;
+  while (!err.empty()) {
+    const std::size_t end = std::min(err.find('\n'), err.size());
+    const std::string_view line = err.substr(0, end);
+    if (line.find("@@@@") == std::string_view::npos) {
+      out += line;
+      out += '\n';
+    }
+    err.remove_prefix(std::min(end + 1, err.size()));
+  }
+  std::erase(out, '@');
+  return out;
+}
+
+}  // namespace
+
+std::string one_line(std::string_view text, std::size_t limit, bool keep_end) {
+  std::string out;
+  out.reserve(std::min(text.size(), limit) + 1);
+  for (const char c : text) {
+    const bool control = static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+    const char put = control ? ' ' : c;
+    if (put != ' ' || (!out.empty() && out.back() != ' ')) out += put;
+  }
+  while (!out.empty() && (out.back() == ' ' || out.back() == '.')) out.pop_back();
+  if (out.size() <= limit) return out;
+  return keep_end ? "..." + out.substr(out.size() - limit) : out.substr(0, limit) + "...";
+}
+
+std::string shell_quoted(std::string_view word) {
+  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%_+=:,./-";
+  if (!word.empty() && word.find_first_not_of(kPlain) == std::string_view::npos) return std::string(word);
+  std::string out = "'";
+  for (const char c : word) {
+    if (c == '\'') {
+      out += "'\\''";
+    } else {
+      out += c;
+    }
+  }
+  return out + "'";
+}
+
+Fault make_fault(Layer layer, std::string_view words, std::string_view host, std::string remedy) {
+  const auto row = std::find_if(kLayers.begin(), kLayers.end(), [layer](const LayerRow& r) { return r.layer == layer; });
+  Failure failure;
+  failure.reach = row->reach;
+  failure.retry = row->retry;
+  failure.what = one_line(words);
+  failure.remedy = remedy.empty() ? with_host(row->remedy, host) : std::move(remedy);
+  return {std::move(failure), layer};
+}
+
+Fault classify_ssh_stderr(std::string_view err, std::string_view host) {
+  const auto row = std::find_if(kSshWords.begin(), kSshWords.end(), [err](const TextRow& r) { return err.find(r.text) != std::string_view::npos; });
+  const Layer layer = row == kSshWords.end() ? Layer::lost : row->layer;
+  const std::string words = one_line(without_frame(err), 600);
+  Fault fault = make_fault(layer, {}, host);
+  fault.failure.what = words.empty() ? "ssh ended without a word" : words;
+  return fault;
+}
+
+Fault shell_fault(const CommandEnd& end, std::string_view heard, std::string_view host) {
+  std::string words = "the remote shell ended before the probe answered";
+  if (end.exit_status == 127) {
+    words = "there is no /bin/sh on the host, or the log-in shell does not know exec (exit status 127)";
+  } else if (end.exit_status) {
+    words += " (exit status " + std::to_string(*end.exit_status) + ")";
+  } else if (!end.signal.empty()) {
+    words += " (killed by SIG" + end.signal + ")";
+  }
+  const std::string tail = one_line(heard, 200, true);
+  if (!tail.empty()) words += "; it said: " + tail;
+  return make_fault(Layer::shell, words, host);
+}
+
+}  // namespace trainvigil::transport
