@@ -23,7 +23,13 @@ for target in "${targets[@]}"; do
   echo "== fuzz $target, $seconds s"
   grown=build/fuzz/corpus/$target  # what the fuzzer finds goes here, never into the repository
   mkdir -p "$grown"
-  "build/fuzz/tests/fuzz/fuzz_$target" -seed=1 -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=65536 -print_final_stats=1 \
-    -verbosity=0 -artifact_prefix="build/fuzz/findings/$target-" "$grown" "tests/fuzz/corpus/$target" </dev/null || failed+=("$target")
+  log=build/fuzz/findings/$target.log
+  if "build/fuzz/tests/fuzz/fuzz_$target" -seed=1 -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=65536 -print_final_stats=1 \
+    -artifact_prefix="build/fuzz/findings/$target-" "$grown" "tests/fuzz/corpus/$target" </dev/null >"$log" 2>&1; then
+    grep -F -e 'stat::number_of_executed_units' "$log"
+  else
+    failed+=("$target")
+    grep -v -e '^#' -e '# Uses:' "$log" | tail -60
+  fi
 done
 [ ${#failed[@]} -eq 0 ] || { echo "fuzzing found something: ${failed[*]}" >&2; exit 1; }
