@@ -19,6 +19,7 @@ namespace trainvigil {
 struct Remembered {
   std::string state;                       ///< JobState::serialize() of the last turn; empty when there was none
   std::uint64_t generation = 0;            ///< counts the turns of the job; 0: this is the first
+  std::optional<WatcherTime> time;         ///< of the last turn
   std::optional<WatcherTime> deadline_at;  ///< as resolved at the job's first turn with this deadline
   Prior prior;                             ///< of earlier completed runs
 };
@@ -26,7 +27,7 @@ struct Remembered {
 /// What a turn leaves behind.
 struct Turned {
   std::string state;
-  std::optional<WatcherTime> deadline_at;    ///< Job::deadline as this turn understood it
+  std::optional<WatcherTime> deadline_at;  ///< Job::deadline as this turn understood it
   Verdict verdict;
 };
 

@@ -1,2 +1,9 @@
-#include <cstdio>
-int main() { std::puts("trainvigil"); }
+#include <csignal>
+
+#include "app/cli.hpp"
+
+int main(int argc, char** argv) {
+  // A reader that goes away (head, a closed pipe to a probe) is an error of that write, not the end of the watch.
+  std::signal(SIGPIPE, SIG_IGN);
+  return trainvigil::app::run_program({argv + (argc > 0 ? 1 : 0), argv + argc});
+}

@@ -1,0 +1,37 @@
+#include "app/output.hpp"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "app/setup.hpp"
+
+namespace trainvigil::app {
+
+void print(std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
+    throw OutputLost(std::string("stdout can not be written: ") + std::strerror(errno));
+}
+
+void print_line(std::string_view text) { print(std::string(text) + '\n'); }
+
+bool stdout_is_terminal() { return ::isatty(STDOUT_FILENO) == 1; }
+
+TextStyle text_style(const Options& options) {
+  TextStyle style;
+  style.verbose = options.verbose > 0;
+  if (!stdout_is_terminal()) return style;
+  const auto filled = [](const char* name) {
+    const auto value = environment(name);
+    return value && !value->empty() ? *value : std::string{};
+  };
+  style.color = !options.no_color && filled("NO_COLOR").empty() && filled("TERM") != "dumb";
+  winsize size{};
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) style.width = size.ws_col;
+  return style;
+}
+
+}  // namespace trainvigil::app

@@ -1,0 +1,12 @@
+#include "app/commands/commands.hpp"
+
+namespace trainvigil::app {
+
+const std::vector<Command>& all_commands() {
+  static const std::vector<Command> commands = {
+      status_command(), check_command(), replay_command(), config_command(), probe_script_command(),
+  };
+  return commands;
+}
+
+}  // namespace trainvigil::app

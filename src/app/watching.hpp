@@ -1,0 +1,43 @@
+// What status, check, wait and run have in common: jobs, history, world and poller, in the order in which they must be torn down.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "app/memory.hpp"
+#include "app/options.hpp"
+#include "app/poller.hpp"
+#include "app/setup.hpp"
+#include "app/world.hpp"
+
+namespace trainvigil::app {
+
+class Watching {
+ public:
+  /// Throws UsageError or ConfigRefused. `afresh`: see StoredMemory.
+  explicit Watching(const Options& options, bool afresh = false);
+
+  [[nodiscard]] const Setup& setup() const { return setup_; }
+  [[nodiscard]] const std::vector<Job>& jobs() const { return jobs_; }
+  [[nodiscard]] History& history() { return history_; }
+  [[nodiscard]] World& world() { return *world_; }
+  /// Polls; an error of the history ends in a UsageError.
+  PollEnd poll(const PollOptions& options, const Poller::OnTurn& on_turn);
+
+ private:
+  Setup setup_;
+  std::vector<Job> jobs_;
+  History history_;
+  std::unique_ptr<World> world_;
+  StoredMemory memory_;
+  Poller poller_;
+};
+
+/// The last verdict of every job after one look each, confirmed where that was wanted; in the order of the jobs.
+/// Absent entries only when the operator stopped it.
+std::vector<std::optional<Verdict>> look_once(Watching& watching);
+/// The worst counts; 3 where there is none.
+int worst_exit_code(const std::vector<std::optional<Verdict>>& verdicts);
+
+}  // namespace trainvigil::app
