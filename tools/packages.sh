@@ -1,5 +1,6 @@
 # shellcheck shell=bash
 # Sourced by the other tools: which Debian packages are needed for what, and how those that are missing get installed.
+# shellcheck disable=SC2034
 
 build_packages=(
   g++ cmake ninja-build pkg-config libssh-dev openssh-client libcli11-dev libspdlog-dev nlohmann-json3-dev libtomlplusplus-dev libsqlite3-dev
