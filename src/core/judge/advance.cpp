@@ -1,0 +1,256 @@
+// One turn of the judge: the witnesses in order, the triangulation, the estimate, the verdict.
+#include <algorithm>
+#include <cmath>
+
+#include "core/eta/estimate.hpp"
+#include "core/judge/summary.hpp"
+#include "core/judge/triangulate.hpp"
+#include "core/signals/signals.hpp"
+
+namespace trainvigil {
+namespace {
+
+Verdict unreachable(const Job& job, JobState::Impl& state, const Observation& seen) {
+  Verdict v;
+  v.time = seen.watcher_time;
+  v.job = job.name;
+  v.host = job.host;
+  v.phase = Phase::unreachable;
+  v.level = Level::unknown;
+  v.cause = to_string(seen.reach);
+  v.confidence = Confidence::low;
+  if (!state.unreachable_since) state.unreachable_since = seen.watcher_time;
+  v.since = state.unreachable_since;
+  v.findings = {to_string(seen.reach)};
+  v.summary = summarize_unreachable(seen, state);
+  if (state.looked_at) v.last = LastKnown{state.phase, *state.looked_at};
+  v.progress = state.last_progress;
+  v.eta = state.last_eta;
+  v.checkpoint = state.last_checkpoint;
+  v.last_good = state.last_good;
+  v.evidence.push_back({"reach", "host", to_string(seen.reach), seen.error.value_or("")});
+  return v;
+}
+
+std::string run_id(const RunMemory& run) {
+  const std::string boot = run.boot_id ? run.boot_id->substr(0, 8) : "boot?";
+  return text("%s-%lld-%lld", boot.c_str(), static_cast<long long>(run.main->pid), static_cast<long long>(run.main->ticks));
+}
+
+EtaInput eta_input(const Look& look, const Job& job, const JobState::Impl& state, const Reckoning& reckoning) {
+  const RunMemory& run = state.run;
+  EtaInput in;
+  in.ends = &run.checkpoint.ends;
+  in.dropped_ends = run.checkpoint.dropped_ends;
+  in.total = reckoning.total;
+  in.first_done = run.checkpoint.first_done.value_or(0);
+  in.now = epoch_seconds(look.now);
+  in.expected = job.expected ? job.expected : state.prior.total;
+  in.prior_unit = state.prior.unit;
+  if (run.work_began && !run.joined_late) {
+    in.began = epoch_seconds(*run.work_began);
+    in.began_is_work = true;
+  } else if (const auto start = look.to_watcher(run.start)) {
+    in.began = epoch_seconds(*start);
+  } else if (run.first_seen && !run.joined_late) {
+    in.began = epoch_seconds(*run.first_seen);
+  }
+  return in;
+}
+
+// p90 does not fall without news: a bound told to a person stays told until the next unit is done.
+void hold_upper_bounds(JobState::Impl& state, const Reckoning& reckoning, Eta& eta) {
+  const double done = reckoning.done.value_or(-1);
+  if (done != state.told_done) {
+    state.told_done = done;
+    state.told_p90 = state.told_next_p90 = 0;
+  }
+  const auto hold = [](std::optional<WatcherTime>& p90, double& told) {
+    if (!p90) return;
+    told = std::max(told, epoch_seconds(*p90));
+    p90 = watcher_time(told);
+  };
+  hold(eta.end.p90, state.told_p90);
+  hold(eta.next_checkpoint.p90, state.told_next_p90);
+}
+
+Progress progress_of(const Reckoning& r, const Estimate& e, Phase phase) {
+  Progress p;
+  p.unit = r.unit;
+  p.done = r.done;
+  p.total = r.total;
+  if (phase == Phase::completed && r.total) {
+    p.fraction = r.done && *r.done < *r.total ? std::max(0.0, *r.done / *r.total) : 1.0;
+    return p;
+  }
+  if (!r.total || *r.total <= 0) return p;
+  const bool alive = phase == Phase::training || phase == Phase::saving || phase == Phase::stalled;
+  double done = r.done.value_or(0);
+  if (!r.done && !alive) return p;
+  if (alive && e.share) {
+    done += *e.share * e.spacing;
+    p.estimated = true;
+  }
+  p.fraction = std::clamp(done / *r.total, 0.0, 0.9999);
+  return p;
+}
+
+Level level_of(Phase phase) {
+  switch (phase) {
+    case Phase::stalled:
+    case Phase::crashed: return Level::critical;
+    case Phase::ended: return Level::warning;
+    case Phase::unreachable:
+    case Phase::unknown: return Level::unknown;
+    default: return Level::ok;
+  }
+}
+
+void sort_findings(std::vector<Finding>& findings) {
+  std::sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) { return a.level != b.level ? a.level > b.level : a.name < b.name; });
+  findings.erase(std::unique(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) { return a.name == b.name; }), findings.end());
+}
+
+void add_own_findings(const Look& look, const JobState::Impl& state, const Reckoning& reckoning, const Estimate& e, const Ruling& ruling, Statement& out) {
+  const RunMemory& run = state.run;
+  const bool alive = ruling.phase == Phase::training || ruling.phase == Phase::saving;
+  if (alive && e.overdue_at && epoch_seconds(look.now) > *e.overdue_at) out.find("checkpoint-overdue");
+  if (alive && e.slowed) out.find("slowdown");
+  if (alive && look.job.deadline_at && e.eta && e.eta->end.p50 && *e.eta->end.p50 > *look.job.deadline_at) out.find("deadline-at-risk");
+  if (ruling.phase == Phase::completed && run.completed_by_mark && reckoning.done && reckoning.total && *reckoning.done < *reckoning.total) out.find("ended-early");
+  if (ruling.phase == Phase::waiting && look.job.start_within && state.first_look && look.now - *state.first_look > *look.job.start_within) out.find("never-started");
+  // Three lives within an hour and none of them finished a unit: it restarts in a loop.
+  int fruitless = 0;
+  for (const PastRun& p : state.past) {
+    if (epoch_seconds(look.now) - p.first_seen < 3600 && p.done <= 0 && p.phase != "completed") ++fruitless;
+  }
+  if (fruitless >= 2 && run.checkpoint.ends.empty()) out.find("restart-loop");
+}
+
+void quote(const std::vector<Testimony>& testimonies, Verdict& v) {
+  for (const Testimony& t : testimonies) {
+    if (t.detail.empty() && t.says.empty()) continue;
+    v.evidence.push_back({std::string(t.signal), to_string(t.source), std::string(t.says), t.detail});
+  }
+}
+
+const Checkpoint* newest_checkpoint(const CheckpointView& view) { return view.checkpoints.empty() ? nullptr : &view.checkpoints.front(); }
+
+}  // namespace
+
+Verdict advance(const Job& job, const Prior& prior, JobState& job_state, const Observation& seen, Explanation* explain) {
+  JobState::Impl& state = job_state.impl();
+  if (state.fresh) {
+    state.prior = prior;
+    state.fresh = false;
+    state.usual_interval = job.interval.count();
+  }
+  const Phase shown_before = state.shown;
+  if (seen.reach != Reach::ok) {
+    Verdict v = unreachable(job, state, seen);
+    state.shown = Phase::unreachable;
+    if (explain != nullptr && shown_before != Phase::unreachable) explain->text = std::string(to_string(shown_before)) + " -> unreachable: " + v.summary + "\n";
+    return v;
+  }
+  const Look look{job, seen, seen.watcher_time, seen.host.time};
+  if (state.looked_at && !state.unreachable_since) {
+    const double turn = (look.now - *state.looked_at).count();
+    // Confirming looks within seconds are no part of the rhythm.
+    if (turn > 0.5 * state.usual_interval && turn < 3600) state.usual_interval += 0.2 * (turn - state.usual_interval);
+  }
+  if (!state.first_look) state.first_look = look.now;
+
+  const Life life = find_life(look, state);
+  Statement statement;
+  std::vector<GpuSummary> gpus;
+  process_signal(look, life, state.run, statement);
+  checkpoint_signal(look, life, state, statement);
+  gpu_signal(look, life, state, statement, &gpus);
+  log_signal(look, life, state.run, statement);
+  host_signal(look, life, state, statement);
+
+  const Reckoning reckoning = reckon(job, state.run);
+  Estimate e = estimate(eta_input(look, job, state, reckoning));
+  auto& said = statement.testimonies;
+  if (e.overdue_at && life.main != nullptr && epoch_seconds(look.now) > *e.overdue_at) {
+    const WatcherTime last = watcher_time(state.run.checkpoint.ends.back().at);
+    Testimony t;
+    t.signal = "checkpoint-rhythm";
+    t.source = Source::checkpoint;
+    t.claim = Claim::overdue;
+    t.since = last;
+    t.looks = Patience::looks;
+    t.says = "overdue";
+    t.detail = "the last was completed " + say_duration(look.now - last) + " ago, usually one comes every " + say_duration(Seconds{e.level.value_or(0)});
+    said.push_back(std::move(t));
+  }
+  const Facts facts{look, life, reckoning, e, said};
+  const Ruling ruling = triangulate(facts, state, statement);
+
+  const bool training_now = std::any_of(said.begin(), said.end(), [](const Testimony& t) { return t.claim == Claim::progress; }) ||
+                            (!state.run.gpu.held && ruling.phase == Phase::training);
+  if (training_now && life.main != nullptr && ruling.phase == Phase::training) learn_process_rhythm(state.run.process);
+  add_own_findings(look, state, reckoning, e, ruling, statement);
+  if (!ruling.cause.empty() && (ruling.phase == Phase::stalled || ruling.phase == Phase::crashed)) statement.find(state.run.cause, Level::critical);
+  sort_findings(statement.findings);
+
+  // What outlives this look.
+  if (ruling.phase == Phase::completed && !state.run.completed_at) state.run.completed_at = state.run.gone_at.value_or(look.now);
+  if (ruling.phase != Phase::unknown) {
+    if (state.phase != ruling.phase || !state.since) state.since = ruling.since.value_or(look.now);
+    state.phase = ruling.phase;
+  }
+  if (state.shown != ruling.phase || !state.shown_since) state.shown_since = ruling.phase == Phase::unknown ? look.now : state.since;
+  state.shown = ruling.phase;
+  state.unreachable_since.reset();
+
+  Verdict v;
+  v.time = look.now;
+  v.host_time = look.host_now;
+  v.job = job.name;
+  v.host = job.host;
+  if (state.run.main) v.run = run_id(state.run);
+  v.phase = ruling.phase;
+  v.level = level_of(ruling.phase);
+  if (!ruling.cause.empty() && (ruling.phase == Phase::crashed || ruling.phase == Phase::stalled || ruling.phase == Phase::waiting)) v.cause = ruling.cause;
+  v.confidence = ruling.confidence;
+  v.since = state.shown_since;
+  for (const Finding& f : statement.findings) {
+    v.findings.emplace_back(f.name);
+    // Only warnings lift the level; a cause that stands among them belongs to a phase that is critical already.
+    if (f.level == Level::warning && (v.level == Level::ok)) v.level = Level::warning;
+  }
+  quote(said, v);
+  v.progress = progress_of(reckoning, e, ruling.phase);
+  const bool runs = ruling.phase == Phase::starting || ruling.phase == Phase::training || ruling.phase == Phase::saving || ruling.phase == Phase::unknown;
+  if (runs && e.eta) {
+    if (reckoning.total_untranslated) e.eta->basis += "; --epochs can not be compared with steps without a state file";
+    hold_upper_bounds(state, reckoning, *e.eta);
+    v.eta = std::move(e.eta);
+  }
+  const CheckpointView& view = state.run.checkpoint.view;
+  if (const Checkpoint* c = newest_checkpoint(view)) v.checkpoint = *c;
+  if (const Checkpoint* c = last_good(view)) v.last_good = *c;
+  if (seen.gpus) v.gpus = std::move(gpus);
+  if (life.read) {
+    v.processes.emplace();
+    v.processes->count = life.count;
+    if (life.main != nullptr) {
+      v.processes->main_pid = life.main->pid;
+      v.processes->state = life.main->state;
+    }
+  }
+  if (ruling.phase == Phase::unknown) v.last = LastKnown{state.phase, state.looked_at.value_or(look.now)};
+  v.summary = summarize(v, state, reckoning, look);
+  v.look_again_in = ruling.look_again_in;
+  state.looked_at = look.now;
+  state.last_progress = v.progress;
+  state.last_eta = v.eta;
+  state.last_checkpoint = v.checkpoint;
+  state.last_good = v.last_good;
+  ++state.polls;
+  if (explain != nullptr && v.phase != shown_before) explain->text = explain_change(v, shown_before, ruling, said);
+  return v;
+}
+
+}  // namespace trainvigil

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/judge/triangulate.hpp"
+
+namespace trainvigil {
+
+struct Stall {
+  WatcherTime since{};               ///< nothing has moved since
+  std::string cause;
+  std::string because;
+};
+
+/// Two sources that agree, for longer than the run's rhythm allows, with nobody objecting; or a stopped process alone.
+std::optional<Stall> find_stall(const Facts& facts, const JobState::Impl& state);
+
+/// Follows stretches in which everything is still, and learns the longest that ended by itself.
+void learn_quiet_gaps(const Facts& facts, RunMemory& run);
+
+}  // namespace trainvigil
