@@ -22,6 +22,8 @@ struct TextStyle {
 std::string format_text(const Verdict& verdict, const TextStyle& style);
 /// One line, for `run` where there is no terminal, and for the log.
 std::string format_line(const Verdict& verdict);
+/// One line that a terminal redraws in place: phase, progress bar, end; never wider than the terminal.
+std::string format_live(const Verdict& verdict, const TextStyle& style);
 /// `TRAINVIGIL OK - … | perfdata`, the Monitoring Plugins guideline's shape. Several jobs: the worst first.
 std::string format_nagios(const std::vector<Verdict>& verdicts);
 

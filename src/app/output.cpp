@@ -20,6 +20,8 @@ void print_line(std::string_view text) { print(std::string(text) + '\n'); }
 
 bool stdout_is_terminal() { return ::isatty(STDOUT_FILENO) == 1; }
 
+bool can_redraw() { return stdout_is_terminal() && environment("TERM").value_or("dumb") != "dumb"; }
+
 TextStyle text_style(const Options& options) {
   TextStyle style;
   style.verbose = options.verbose > 0;

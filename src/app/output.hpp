@@ -21,6 +21,8 @@ void print(std::string_view text);
 void print_line(std::string_view text);
 
 bool stdout_is_terminal();
+/// A terminal that can move its cursor.
+bool can_redraw();
 /// Colours only on a terminal, not with NO_COLOR, not with --no-color; the terminal's width, 80 elsewhere.
 TextStyle text_style(const Options& options);
 

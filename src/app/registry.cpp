@@ -4,7 +4,7 @@ namespace trainvigil::app {
 
 const std::vector<Command>& all_commands() {
   static const std::vector<Command> commands = {
-      status_command(), check_command(), replay_command(), config_command(), probe_script_command(),
+      status_command(), run_command(), check_command(), wait_command(), replay_command(), config_command(), probe_script_command(),
   };
   return commands;
 }

@@ -56,6 +56,17 @@ int columns(std::string_view text) {
   return static_cast<int>(std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
 }
 
+std::string cut(std::string_view text, int width) {
+  if (columns(text) <= width) return std::string(text);
+  int left = std::max(width - 3, 0);
+  std::size_t at = 0;
+  while (at < text.size() && (left > 0 || (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U)) {
+    if ((static_cast<unsigned char>(text[at]) & 0xC0U) != 0x80U) --left;
+    ++at;
+  }
+  return std::string(text.substr(0, at)) + "...";
+}
+
 std::string wrap(std::string_view text, int width, int indent) {
   std::string out;
   int column = 0;

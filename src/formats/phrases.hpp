@@ -18,6 +18,8 @@ std::string percent_phrase(double fraction);
 std::string subject_phrase(const Verdict& verdict);
 /// Columns that a UTF-8 text takes; one a code point (what is printed here is harmless text).
 int columns(std::string_view text);
+/// At most `width` columns; what is left out is marked.
+std::string cut(std::string_view text, int width);
 /// Breaks between words so that no line is wider than `width` where that can be had; lines after the first start with `indent` blanks.
 std::string wrap(std::string_view text, int width, int indent);
 

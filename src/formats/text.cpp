@@ -158,4 +158,16 @@ std::string format_line(const Verdict& v) {
   return out;
 }
 
+std::string format_live(const Verdict& v, const TextStyle& style) {
+  std::string text = formats::subject_phrase(v) + "  " + to_string(v.phase);
+  if (v.level != Level::ok) text += std::string(" (") + to_string(v.level) + ")";
+  if (v.progress.fraction)
+    text += "  " + bar(*v.progress.fraction, std::clamp(style.width / 5, 5, 24)) + " " + formats::percent_phrase(*v.progress.fraction);
+  if (v.eta)
+    if (const std::string end = interval_phrase(v.eta->end, v.time); !end.empty()) text += "  end " + end;
+  for (const std::string& finding : v.findings) text += "  " + harmless(finding);
+  text = formats::cut(text, style.width - 1);
+  return style.color ? color_of(v.level) + text + "\x1b[0m" : text;
+}
+
 }  // namespace trainvigil
