@@ -1,1 +1,475 @@
-# trainvigil probe
+# trainvigil probe. This first line is here to be eaten: a start-up file of the login shell that reads stdin takes it and does no harm.
+#
+# One POSIX sh script that a watching machine feeds to `/bin/sh -s`. It reads and reports, it never concludes and never writes anything on this host.
+# Requests come one a line on stdin; the answers go to stdout as lines that begin with the request's own number. docs/wire-format.md has the bytes.
+# Everything that can hang (a driver, a dead file system, /proc/PID/cmdline) runs in a background child of its own; this shell only ever waits for
+# the next request. Nothing may stand after the last line: some shells would read it as a request.
+
+tv_version=1
+
+# --- words of requests ------------------------------------------------------------------------------------------------------------------------
+
+# $1 of a request, with bytes that a line can not carry written as \0ooo -> $v. Command substitution eats trailing newlines, hence the dot.
+tv_decode() {
+  case $1 in
+    -) v= ;;
+    *\\*) v=$(printf '%b.' "$1"); v=${v%.} ;;
+    *) v=$1 ;;
+  esac
+}
+
+# A path of a request -> $v, never to be taken for an option.
+tv_path() {
+  tv_decode "$1"
+  case $v in /*) ;; *) v=./$v ;; esac
+}
+
+# --- answers ----------------------------------------------------------------------------------------------------------------------------------
+
+# stdin -> lines "<seq> text" in writes of at most 4096 bytes, which a pipe never mixes with those of another child. Longer lines go out in parts
+# marked "<seq>+". $1: seq, $2: most lines (0: any), $3: most bytes (0: any).
+tv_send() {
+  if [ -n "$tv_awk" ]; then
+    exec awk -v q="$1" -v maxl="$2" -v maxb="$3" '
+      function flush_out() { if (buf != "") { printf "%s", buf; fflush(); buf = "" } }
+      function put(s) { sent += length(s); if (length(buf) + length(s) > 3900) flush_out(); buf = buf s }
+      {
+        if ((maxl > 0 && NR > maxl) || (maxb > 0 && sent + length($0) > maxb)) { cut = 1; exit }
+        s = $0
+        while (length(s) > 3000) { put(q "+" substr(s, 1, 3000) "\n"); s = substr(s, 3001) }
+        put(q " " s "\n")
+      }
+      END { if (cut) put(q "~cut\n"); flush_out() }'
+  fi
+  lines=0
+  while IFS= read -r text || [ -n "$text" ]; do
+    lines=$((lines + 1))
+    if [ "$2" -gt 0 ] && [ "$lines" -gt "$2" ]; then printf '%s~cut\n' "$1"; break; fi
+    printf '%s %s\n' "$1" "$text"
+  done
+}
+
+# Runs a command that may hang under a pid that the watching side knows, so that it can ask for its end.
+tv_tool() (
+  read -r pid rest </proc/self/stat
+  printf '%s!%s\n' "$q" "$pid" >&3
+  exec "$@"
+)
+
+# Why a path can not be used, in the system's own words.
+tv_why() {
+  why=$(tv_tool ls -d "$1/." 2>&1 >/dev/null) || :
+  printf '%s error:%s\n' "$q" "${why##*: }"
+}
+
+# Whether the child of a slot is still there. A finished one is collected here.
+tv_alive() {
+  child=$1
+  { read -r text </proc/"$child"/stat; } 2>/dev/null || return 1
+  text=${text##*) }
+  set -- $text
+  [ "$2" = "$tv_pid" ] || return 1
+  case $1 in
+    Z | X) wait "$child"; return 1 ;;
+  esac
+  return 0
+}
+
+# $1: slot, $2: "w" when the watching side has the end of the slot's last answer, so that its child is about to exit; $3: function, $4: seq, then its
+# own arguments. At most one child a slot is ever alive.
+tv_start() {
+  slot=$1 ended=$2
+  shift 2
+  case $slot in '' | *[!a-z0-9]*) return ;; esac
+  eval "old=\${tv_child_$slot:-}"
+  if [ -n "$old" ]; then
+    if [ "$ended" = w ]; then
+      wait "$old"
+    elif tv_alive "$old"; then
+      printf '%s.busy\n' "$2"
+      return
+    fi
+  fi
+  tv_section "$@" </dev/null 2>/dev/null 3>&1 &
+  eval "tv_child_$slot=\$!"
+}
+
+# The life of one child: the sensor, then the line that ends its answer with two readings of the uptime, the cheapest clock there is.
+tv_section() {
+  trap - HUP INT TERM
+  sensor=$1 q=$2 state=ok from= to=
+  shift 2
+  read -r from text </proc/uptime
+  "$sensor" "$@"
+  read -r to text </proc/uptime
+  printf '%s.%s %s %s\n' "$q" "$state" "$from" "$to"
+}
+
+# --- sensors ----------------------------------------------------------------------------------------------------------------------------------
+
+# Host and processes known by number. grep puts the file's name before each line, so that a process name with a newline in it can not lie.
+# $1: pids, separated by commas
+tv_process() {
+  files='/proc/uptime /proc/loadavg /proc/sys/kernel/random/boot_id'
+  IFS=,
+  for pid in $1; do
+    case $pid in '' | *[!0-9]*) ;; *) files="$files /proc/$pid/stat /proc/$pid/io" ;; esac
+  done
+  IFS=$tv_ifs
+  { date +now:%s.%N; tv_tool grep -s '' $files /dev/null; } | tv_send "$q" 0 1000000
+}
+
+# Parents, owners and command lines of the processes younger than pid $1 (0: all) or of the pids $2. The kernel hands out pids in ascending order,
+# so that on most polls there is nothing to read. A command line can not be read while its process hangs in the kernel: this child is the one to hang.
+tv_scan() {
+  since=$1 last=0
+  read -r text text text text last </proc/loadavg
+  status= cmdline=
+  if [ "$2" != - ]; then
+    IFS=,
+    for pid in $2; do
+      case $pid in '' | *[!0-9]*) ;; *) status="$status /proc/$pid/status" cmdline="$cmdline /proc/$pid/cmdline" ;; esac
+    done
+    IFS=$tv_ifs
+  else
+    [ "$last" -ge "$since" ] || since=0
+    set +f
+    if [ "$since" = 0 ]; then
+      status=$(echo /proc/[0-9]*/status) cmdline=$(echo /proc/[0-9]*/cmdline)
+    else
+      read -r self text </proc/self/stat
+      for dir in /proc/[0-9]*; do
+        pid=${dir#/proc/}
+        if [ "$pid" -gt "$since" ] && [ "$pid" != "$self" ]; then status="$status $dir/status" cmdline="$cmdline $dir/cmdline"; fi
+      done
+    fi
+    set -f
+  fi
+  printf '%s last:%s %s\n' "$q" "$last" "$since"
+  [ -n "$status" ] || return
+  {
+    grep -s -E '^(PPid|Uid):' $status /dev/null
+    if [ -n "$tv_grep_nul" ]; then
+      tv_tool grep -s -a '' $cmdline /dev/null | tr '\000' '\001'
+    else
+      for file in $cmdline; do
+        text=$(tv_tool tr '\000\n' '\001 ' <"$file") && [ -n "$text" ] && printf '%s:%s\n' "$file" "$text"
+      done
+    fi
+    printf 'end:\n'
+  } | tv_send "$q" 0 1500000
+}
+
+# $1: uid
+tv_user() {
+  case $1 in '' | *[!0-9]*) return ;; esac
+  tv_tool id -un "$1" | tv_send "$q" 1 4096
+}
+
+# $1: mark, $2: levels. One entry a line: mark, type, bytes, time, path; a link's target follows on a line of its own. A name's own newline gives a
+# line that does not begin with the mark, which no name can know.
+tv_walk() {
+  if [ "$tv_lister" = find ]; then
+    tv_tool find . -ignore_readdir_race -mindepth 1 -maxdepth "$2" -printf "$1%y %s %T@ %P\n" -type l -printf "$1t %l\n"
+    printf '%sx %s\n' "$1" $?
+  else
+    tv_tool find . -mindepth 1 -maxdepth "$2" -exec stat -c "$1%f %s %Y %n" {} +
+    printf '%sx %s\n' "$1" $?
+    tv_tool find . -mindepth 1 -maxdepth "$2" -type l -exec /bin/sh -c \
+      'm=$1; shift; for l do printf "%sL 0 0 %s\n%st " "$m" "$l" "$m"; readlink "$l"; done' sh "$1" {} +
+  fi
+}
+
+# $1: mark, $2: levels, $3: most entries, $4: most bytes, $5: CRC:LENGTH of the listing that the watching side has, or -, $6: directory
+tv_list() {
+  tv_path "$6"
+  if ! cd "$v"; then
+    tv_why "$v"
+    state=absent
+    return
+  fi
+  if [ ! -r . ]; then
+    printf '%s error:Permission denied\n' "$q"
+    state=denied
+    return
+  fi
+  if [ "$tv_lister" = none ]; then
+    printf '%s error:neither find -printf nor stat -c works here\n' "$q"
+    state=absent
+    return
+  fi
+  if [ "$5" != - ]; then
+    sum=$(tv_walk "$1" "$2" | cksum)
+    sum=${sum%"${sum##*[0-9]}"}
+    if [ "${sum% *}:${sum#* }" = "$5" ]; then
+      printf '%s same:\n' "$q"
+      return
+    fi
+  fi
+  tv_walk "$1" "$2" | tv_send "$q" "$3" "$4"
+}
+
+# $1: mark, $2: most bytes, $3: directory, then for each piece: path, block size, blocks to skip, blocks to read. Afterwards size and time of all
+# files once more: what changed meanwhile is not to be believed.
+tv_read() {
+  tv_path "$3"
+  mark=$1 most=$2
+  if ! cd "$v"; then
+    tv_why "$v"
+    state=absent
+    return
+  fi
+  shift 3
+  {
+    piece=0 count=$#
+    while [ "$piece" -lt "$count" ]; do
+      tv_decode "$1"
+      printf '%sc %s\n' "$mark" "$((piece / 4))"
+      if [ -f "./$v" ] && [ ! -h "./$v" ]; then
+        tv_tool dd if="./$v" bs="$2" skip="$3" count="$4" 2>/dev/null | $tv_encode
+        set -- "$@" "./$v"
+      fi
+      shift 4
+      piece=$((piece + 4))
+    done
+    if [ $# -gt 0 ]; then
+      if [ "$tv_lister" = find ]; then
+        tv_tool find "$@" -maxdepth 0 -printf "$mark%y %s %T@ %p\n"
+      else
+        tv_tool stat -c "$mark%f %s %Y %n" "$@"
+      fi
+    fi
+  } | tv_send "$q" 0 "$most"
+}
+
+# $1: a path on the file system, $2: "shm" when /dev/shm is wanted as well (first: it never hangs)
+tv_disk() {
+  if [ "$2" = shm ]; then
+    text=$(stat -f -c '%S %b %a %d' /dev/shm) && printf '%s shm:%s\n' "$q" "$text"
+  fi
+  [ "$1" != - ] || return
+  tv_path "$1"
+  if text=$(tv_tool stat -f -c '%S %b %a %d' "$v") && [ -n "$text" ]; then
+    printf '%s disk:%s\n' "$q" "$text"
+  elif text=$(tv_tool df -Pk "$v") && [ -n "$text" ]; then
+    printf '%s df:%s\n' "$q" "${text##*
+}"
+    text=$(tv_tool df -Pi "$v") && printf '%s dfi:%s\n' "$q" "${text##*
+}"
+  else
+    tv_why "$v"
+    state=absent
+  fi
+}
+
+# $1: bytes and $2: time of the log that the watching side has, $3: bytes of the tail, $4: path
+tv_log() {
+  tv_path "$4"
+  if [ "$tv_lister" = find ]; then
+    text=$(tv_tool find -H "$v" -maxdepth 0 -type f -printf '%s %T@')
+  else
+    text=$(tv_tool stat -L -c '%s %Y' "$v")
+  fi
+  if [ -z "$text" ] || [ ! -f "$v" ]; then
+    why=$(ls -d "$v" 2>&1 >/dev/null)
+    printf '%s error:%s\n' "$q" "${why##*: }"
+    state=absent
+    return
+  fi
+  printf '%s size:%s\n' "$q" "$text"
+  [ "$text" != "$1 $2" ] || return
+  if [ ! -r "$v" ]; then
+    state=denied
+    return
+  fi
+  tv_tool tail -c "$3" "$v" | $tv_encode | tv_send "$q" 0 100000
+}
+
+# A burst of readings by one nvidia-smi, then the compute processes. TERM ends it, never KILL: a driver may not survive that.
+# $1: readings, $2: milliseconds between them, $3: fields
+tv_gpu() {
+  if ! command -v nvidia-smi >/dev/null; then
+    state=absent
+    return
+  fi
+  loop=
+  [ "$1" -le 1 ] || loop="-lms $2"
+  {
+    (
+      read -r pid text </proc/self/stat
+      printf '%s!%s\n' "$q" "$pid" >&3
+      printf 'pid:%s\n' "$pid"
+      exec nvidia-smi --query-gpu="$3" --format=csv,noheader,nounits $loop 2>&1
+    )
+    printf '\nrc:%s\n' $?
+  } | {
+    pid= first= got=0 stopped= room=400
+    while IFS= read -r text; do
+      case $text in
+        pid:*) [ -n "$pid" ] || { pid=${text#pid:}; continue; } ;;
+        rc:*) [ -z "$stopped" ] || text=rc:0 ;;
+        '') continue ;;
+        *)
+          if [ -z "$first" ]; then
+            first=${text%%,*}
+            read -r at rest </proc/uptime
+            printf '%s first:%s\n' "$q" "$at"
+          fi
+          [ "${text%%,*}" != "$first" ] || got=$((got + 1))
+          [ -z "$stopped" ] || continue
+          ;;
+      esac
+      # Rows come in the order of the GPUs: when the first one is seen once more than asked for, all readings are complete.
+      if [ "$got" -gt "$1" ] && [ -z "$stopped" ]; then
+        stopped=1
+        kill -TERM "$pid"
+        continue
+      fi
+      room=$((room - 1))
+      [ "$room" -lt 0 ] || printf '%s row:%.2000s\n' "$q" "$text"
+    done
+  }
+  {
+    tv_tool nvidia-smi --query-compute-apps=gpu_uuid,pid,used_memory --format=csv,noheader,nounits 2>&1
+    printf '\nrc:%s\n' $?
+  } | sed 's/^/app:/' | tv_send "$q" 500 100000
+}
+
+# $1: mark. The first source that can be read is taken; the trailer after each says whether it could.
+tv_kernel() {
+  words='oom-kill|Out of memory|[Kk]illed process|oom_reaper|NVRM: Xid|NVRM: GPU .*(lost|fallen)|fallen off the bus'
+  text=$({ tv_tool dmesg; printf '%sx %s\n' "$1" $?; } | grep -a -E "$words|^$1" | tail -n 60)
+  case $text in
+    *"$1x 0") printf '%s source:dmesg\n' "$q" ;;
+    *)
+      if [ -r /var/log/kern.log ]; then
+        printf '%s source:kern.log\n' "$q"
+        text=$(tv_tool tail -c 400000 /var/log/kern.log | grep -a -E "$words" | tail -n 60)
+      elif [ -n "$(tv_tool journalctl -k -b -q -n 1 -o short-unix --no-pager)" ]; then
+        printf '%s source:journal\n' "$q"
+        text=$(tv_tool journalctl -k -b -q -n 4000 -o short-unix --no-pager | grep -a -E "$words" | tail -n 60)
+      else
+        state=denied
+        return
+      fi
+      ;;
+  esac
+  printf '%s\n' "$text" | tv_send "$q" 80 60000
+}
+
+# --- the resident shell -----------------------------------------------------------------------------------------------------------------------
+
+# Ends what hangs, by the pids that tv_tool announced. A pid that is not of our process group is no child of ours any more.
+tv_end() {
+  for pid in "$@"; do
+    case $pid in '' | *[!0-9]*) continue ;; esac
+    { read -r text </proc/"$pid"/stat; } 2>/dev/null || continue
+    text=${text##*) }
+    text=${text#* } text=${text#* }
+    [ "${text%% *}" != "$tv_group" ] || kill -TERM "$pid" 2>/dev/null
+  done
+}
+
+# All processes below those named in $*, one level a turn.
+tv_end_tree() {
+  set +f
+  parents=" $tv_pid "
+  for turn in 1 2 3 4; do
+    found=
+    for file in /proc/[0-9]*/stat; do
+      { read -r text <"$file"; } 2>/dev/null || continue
+      pid=${text%% *}
+      text=${text##*) } text=${text#* }
+      case $parents in *" ${text%% *} "*) found="$found $pid" ;; esac
+    done
+    [ -n "$found" ] || break
+    parents="$found "
+    kill -TERM $found 2>/dev/null
+  done
+}
+
+# The watching side is gone: nothing of ours stays.
+tv_bye() {
+  trap '' HUP INT TERM
+  if [ "$tv_group" = "$tv_pid" ]; then kill -TERM 0; else tv_end_tree; fi
+  exit 0
+}
+
+# What differs between hosts, found out once.
+tv_prepare() {
+  tv_ifs=' 	
+'
+  IFS=$tv_ifs
+  LC_ALL=C PATH=${PATH:+$PATH:}/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin
+  PATH=$PATH:/usr/local/nvidia/bin:/usr/local/cuda/bin:/usr/lib/wsl/lib:/opt/nvidia/bin:/run/current-system/sw/bin
+  export LC_ALL PATH
+  unset CDPATH ENV BASH_ENV POSIXLY_CORRECT GREP_OPTIONS BLOCKSIZE BLOCK_SIZE DF_BLOCK_SIZE TMOUT
+  set +e +u +x -f
+  unalias -a 2>/dev/null
+
+  read -r text </proc/self/stat
+  tv_pid=${text%% *}
+  text=${text##*) } text=${text#* } text=${text#* }
+  tv_group=${text%% *}
+
+  tv_awk=
+  [ "$(printf 'a\n' | awk '{ print $0 "b"; fflush() }' 2>/dev/null)" != ab ] || tv_awk=1
+  tv_grep_nul=
+  [ "$(printf 'a\000b\n' | grep -a '' 2>/dev/null | tr '\000' '\001')" != "$(printf 'a\001b')" ] || tv_grep_nul=1
+  tv_encode='od -An -v -tx1'
+  [ "$(printf a | base64 2>/dev/null)" != YQ== ] || tv_encode=base64
+  tv_lister=none
+  if [ "$(find /dev/null -maxdepth 0 -printf %s 2>/dev/null)" = 0 ]; then
+    tv_lister=find
+  elif [ -n "$(stat -c %f /dev/null 2>/dev/null)" ]; then
+    tv_lister=stat
+  fi
+  ticks=$(getconf CLK_TCK 2>/dev/null) || ticks=100
+  page=$(getconf PAGESIZE 2>/dev/null) || page=
+  cores=$(getconf _NPROCESSORS_ONLN 2>/dev/null) || cores=$(grep -c '^processor' /proc/cpuinfo 2>/dev/null)
+  boot=$(grep '^btime ' /proc/stat 2>/dev/null)
+}
+
+tv_main() {
+  tv_prepare
+  trap tv_bye HUP INT TERM
+  # A leading newline: noise of a start-up file may have left its last line open.
+  printf '\nTV1 READY %s pid=%s ticks=%s page=%s cores=%s btime=%s lister=%s encode=%s\n' \
+    "$tv_version" "$tv_pid" "$ticks" "$page" "$cores" "${boot#* }" "$tv_lister" "${tv_encode%% *}"
+  while IFS= read -r line; do
+    case $line in 'TV1 '[A-Z]' '*) ;; *) continue ;; esac
+    set -- $line
+    case $3 in ???????? ) ;; *) continue ;; esac
+    case $3 in *[!0-9a-f]*) continue ;; esac
+    case $2 in
+      P) tv_start "$4" "$5" tv_process "$3" "$6" ;;
+      F) tv_start "$4" "$5" tv_scan "$3" "$6" "$7" ;;
+      U) tv_start "$4" "$5" tv_user "$3" "$6" ;;
+      D) tv_start "$4" "$5" tv_list "$3" "$6" "$7" "$8" "$9" "${10}" "${11}" ;;
+      S) tv_start "$4" "$5" tv_disk "$3" "$6" "$7" ;;
+      L) tv_start "$4" "$5" tv_log "$3" "$6" "$7" "$8" "$9" ;;
+      M) tv_start "$4" "$5" tv_kernel "$3" "$6" ;;
+      R)
+        tv_seq=$3 slot=$4 ended=$5
+        shift 5
+        tv_start "$slot" "$ended" tv_read "$tv_seq" "$@"
+        ;;
+      G)
+        # $6: seconds that must have passed since the last call began
+        read -r now text </proc/uptime
+        now=${now%%.*}
+        if [ -n "${tv_gpu_at:-}" ] && [ $((now - tv_gpu_at)) -lt "$6" ]; then
+          printf '%s.early\n' "$3"
+        else
+          tv_gpu_at=$now
+          tv_start "$4" "$5" tv_gpu "$3" "$7" "$8" "$9"
+        fi
+        ;;
+      K) shift 3; tv_end "$@" ;;
+      Q) break ;;
+    esac
+  done
+  tv_bye
+}
+
+tv_main; exit

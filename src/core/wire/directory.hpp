@@ -1,0 +1,93 @@
+// One checkpoint directory of a host: its listing, the small files that tell progress and the integrity of the others, remembered from look to look
+// so that only what is new is sent and read.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/wire/frame.hpp"
+#include "trainvigil/integrity.hpp"
+#include "trainvigil/observation.hpp"
+
+namespace trainvigil::wire {
+
+class DirectoryView {
+ public:
+  static constexpr int kLevels = 7;  ///< the deepest layout known needs them
+  static constexpr int kMostEntries = 20000;
+
+  DirectoryView(std::string path, std::string mark) : path_(std::move(path)), mark_(std::move(mark)) {}
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+  void begin_look(bool verify_all);
+  /// Arguments of request D. `most_bytes`: this directory's share of the bounded answer.
+  [[nodiscard]] std::string list_arguments(std::int64_t most_bytes) const;
+  void listed(const Answer& answer);
+  /// Arguments of the next request R, or nullopt when there is nothing (more) to read in this look.
+  std::optional<std::string> read_arguments();
+  void read(const Answer& answer, bool base64);
+
+  /// The listing as it stands now; the same pointer as before while its content is equal. Null when this look has none.
+  std::shared_ptr<const Listing> publish();
+  [[nodiscard]] const std::optional<std::string>& error() const { return error_; }
+  /// A read of this look did not come back.
+  [[nodiscard]] bool reads_failed() const { return reads_failed_; }
+
+ private:
+  /// What was read of a file counts as long as size and time are these.
+  struct Version {
+    std::optional<std::int64_t> bytes;
+    std::optional<HostTime> mtime;
+    friend bool operator==(const Version&, const Version&) = default;
+  };
+  struct Checked {
+    Version version;
+    Integrity verdict = Integrity::unchecked;
+    std::optional<std::int64_t> expected_bytes;
+    bool whole_format = false;
+  };
+  struct State {
+    Version version;
+    std::string text;
+  };
+  struct Task {
+    std::string path;
+    Version version;
+    bool state = false;
+    std::vector<ByteRange> wanted;
+    std::vector<ByteChunk> chunks;
+    int rounds = 0;
+  };
+  struct Piece {
+    std::size_t task = 0;
+    ByteRange range;
+    std::int64_t block = 0, skip = 0, count = 0;
+  };
+
+  void plan();
+  void advance(Task& task);
+  void finish(const Task& task, Integrity verdict, std::optional<std::int64_t> expected_bytes);
+  void forget_vanished();
+
+  std::string path_, mark_;
+  bool verify_all_ = false;
+  bool listed_ = false, cut_ = false, reads_failed_ = false;
+  bool steady_ = false;     ///< the last two listings were equal: worth asking whether it still is
+  bool left_over_ = false;  ///< there are files that no look had time for
+  bool dirty_ = true;       ///< something changed since publish()
+  std::optional<std::string> cut_why_, error_;
+  std::string cksum_ = "-";
+  std::vector<FileEntry> entries_;
+  std::map<std::string, Checked> checked_;
+  std::map<std::string, State> states_;
+  std::vector<Task> tasks_;
+  std::vector<Piece> asked_;
+  std::int64_t budget_ = 0;
+  std::shared_ptr<const Listing> published_;
+};
+
+}  // namespace trainvigil::wire

@@ -1,0 +1,29 @@
+// Which processes a job's pattern means. Matching happens on the watching side: the pattern never reaches the watched host, so that no command line
+// of the probe can match it.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace trainvigil::wire {
+
+/// A POSIX extended regular expression. One that does not compile matches nothing (config refuses it long before).
+class Pattern {
+ public:
+  explicit Pattern(const std::string& expression);
+  [[nodiscard]] bool matches(const std::string& text) const;
+  /// How many words of the expression `text` contains, whatever their case: what a near miss is measured by.
+  [[nodiscard]] int shared_words(std::string_view text) const;
+
+ private:
+  struct Compiled;
+  std::shared_ptr<const Compiled> compiled_;
+};
+
+/// Programs that only look at or hold a file of the job's name: editors, pagers, searchers, copiers, the sshd of a session, trainvigil itself. Shells
+/// and launchers are not among them: they may well be what the operator means, and core knows that they are no main process.
+bool is_onlooker(std::string_view argv0);
+
+}  // namespace trainvigil::wire
