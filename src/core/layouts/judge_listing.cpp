@@ -1,8 +1,267 @@
+#include <algorithm>
+#include <cctype>
+#include <unordered_map>
+
+#include "core/layouts/frameworks.hpp"
+#include "core/layouts/rules.hpp"
 #include "trainvigil/checkpoint.hpp"
 
 namespace trainvigil {
+namespace {
 
-CheckpointView judge_listing(const LayoutInput&, LayoutMemory&) { return {}; }
+using namespace layouts;
+
+constexpr std::size_t kRememberedFiles = 256;
+
+/// A new main process: what was remembered of the earlier one's counters says nothing about this one.
+void follow_run(const LayoutInput& in, LayoutMemory& memory) {
+  if (!in.run_start) return;
+  constexpr Seconds kStartNoise{5.0};  // starts are computed from ticks since boot and shake a little
+  if (memory.run_start && *in.run_start > *memory.run_start + kStartNoise) {
+    memory.first_own.reset();
+    memory.highest_own.reset();
+    memory.rewrites.clear();
+  }
+  if (!memory.run_start || *in.run_start > *memory.run_start + kStartNoise) memory.run_start = in.run_start;
+}
+
+void compare_with_memory(Context& c) {
+  const auto& entries = c.listing.entries;
+  c.changed.assign(entries.size(), false);
+  c.grew.assign(entries.size(), false);
+  if (c.memory.files.empty()) return;
+  std::unordered_map<std::string_view, const LayoutMemory::Seen*> seen;
+  for (const auto& [path, s] : c.memory.files) seen.emplace(path, &s);
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const auto it = seen.find(entries[i].path);
+    if (it == seen.end()) continue;
+    c.changed[i] = it->second->bytes != entries[i].bytes || it->second->mtime != entries[i].mtime;
+    c.grew[i] = it->second->bytes && entries[i].bytes && *entries[i].bytes > *it->second->bytes;
+  }
+}
+
+/// Gaps inside finished saves teach how long a pause may be.
+void learn_quiet(Context& c) {
+  for (const auto& s : c.saves) {
+    const bool over = age_of(c, s.facts.modified).value_or(Seconds{0}) > kQuiet && s.facts.truncated.empty();
+    if (over && s.facts.longest_gap.count() > 0 && (!c.memory.longest_gap || s.facts.longest_gap > *c.memory.longest_gap)) c.memory.longest_gap = std::min(s.facts.longest_gap, kQuietLimit / 3);
+  }
+  c.quiet = std::clamp(3 * c.memory.longest_gap.value_or(Seconds{0}), kQuiet, kQuietLimit);
+}
+
+Checkpoint to_checkpoint(const Save& s) {
+  Checkpoint out;
+  out.path = std::string(s.path());
+  out.value = s.value;
+  out.done = s.done;
+  out.unit = s.unit;
+  if (s.facts.bytes_known) out.bytes = s.facts.bytes;
+  out.modified = s.facts.modified ? s.facts.modified : s.facts.directory_modified;
+  out.began = s.facts.began;
+  out.state = s.state;
+  out.run = s.run;
+  out.why = s.why;
+  out.missing_shard = s.missing_shard;
+  out.implausible_size = s.implausible_size;
+  out.being_deleted = s.being_deleted;
+  return out;
+}
+
+/// Newest first. Inside a family the counter decides; between families the time, which inside each is made to rise with the counter.
+std::vector<const Save*> newest_first(const Context& c) {
+  struct Key {
+    bool live;
+    std::optional<HostTime> time;
+    Index family;
+    std::size_t position;
+  };
+  std::vector<std::pair<Key, const Save*>> order;
+  for (Index f = 0; f < c.families.size(); ++f) {
+    std::optional<HostTime> highest;
+    for (std::size_t i = 0; i < c.families[f].saves.size(); ++i) {
+      const auto& s = c.saves[c.families[f].saves[i]];
+      const bool live = s.state != CheckpointState::stale;
+      auto t = written_at(s);
+      if (live) {
+        if (t && (!highest || *t > *highest)) highest = t;
+        t = highest;
+      }
+      order.push_back({{live, t, f, i}, &s});
+    }
+  }
+  std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
+    const auto key = [](const Key& k) { return std::tuple(k.live, k.time, k.family, k.position); };
+    return key(a.first) > key(b.first);
+  });
+  std::vector<const Save*> out;
+  out.reserve(order.size());
+  for (const auto& [key, s] : order) out.push_back(s);
+  return out;
+}
+
+std::optional<std::string> end_artefact(const Context& c, const std::optional<HostTime>& newest_save) {
+  const auto good = [&](std::string_view name, Type type, Index container, std::optional<HostTime> t, Integrity integrity) {
+    if (integrity == Integrity::truncated || integrity == Integrity::bad || !t) return false;
+    if (newest_save && *t < *newest_save) return false;
+    if (c.in.run_start && *t < *c.in.run_start) return false;
+    for (const auto& row : end_rows()) {
+      if (!glob_match(row.name, name) || (row.type != Type::any && row.type != type)) continue;
+      if (row.beside.empty()) return true;
+      for (const auto& s : c.saves)
+        if (s.container == container)
+          for (const auto* p : s.pieces)
+            for (auto i : p->entries)
+              if (glob_match(row.beside, base_name(c.listing.entries[i].path))) return true;
+    }
+    return false;
+  };
+  for (const auto& s : c.unnumbered) {
+    const auto& p = *s.pieces.front();
+    if (s.state != CheckpointState::complete) continue;
+    if (good(p.name, p.directory == kNone ? Type::file : Type::directory, p.container, s.facts.modified, Integrity::ok)) return std::string(p.path);
+  }
+  for (auto i : c.collected.loose) {
+    const auto& e = c.listing.entries[i];
+    const auto slash = e.path.rfind('/');
+    const std::string_view dir = slash == std::string::npos ? std::string_view{} : std::string_view(e.path).substr(0, slash);
+    for (const auto& s : c.saves)
+      if (c.collected.directories[s.container].path == dir) {
+        if (good(base_name(e.path), Type::file, s.container, e.mtime, e.integrity)) return e.path;
+        break;
+      }
+  }
+  return std::nullopt;
+}
+
+bool argument_resumes(std::string_view cmdline) {
+  std::string lower(cmdline);
+  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char ch) { return static_cast<char>(std::tolower(ch)); });
+  for (std::size_t at = lower.find("resume"); at != std::string::npos; at = lower.find("resume", at + 6)) {
+    if (at > 0 && lower[at - 1] != '-' && lower[at - 1] != '.' && lower[at - 1] != ' ' && lower[at - 1] != '_' && lower[at - 1] != '+') continue;
+    auto end = at;
+    while (end < lower.size() && lower[end] != ' ' && lower[end] != '=') ++end;
+    if (lower.compare(at, 9, "resume_no") == 0) continue;
+    auto value = end < lower.size() ? std::string_view(lower).substr(end + 1) : std::string_view{};
+    value = value.substr(0, value.find(' '));
+    if (value == "false" || value == "0" || value == "no" || value == "none" || value == "null" || value == "never") continue;
+    return true;
+  }
+  return false;
+}
+
+void remember(Context& c) {
+  std::map<std::string, LayoutMemory::Seen> files;
+  const auto keep = [&](Index i) {
+    const auto& e = c.listing.entries[i];
+    if (files.size() >= kRememberedFiles) return;
+    const auto old = c.memory.files.find(e.path);
+    const bool same = old != c.memory.files.end() && old->second.bytes == e.bytes && old->second.mtime == e.mtime;
+    files.insert_or_assign(e.path, LayoutMemory::Seen{e.bytes, e.mtime, same ? old->second.since : c.in.now});
+  };
+  const auto heaviest = [&](const Save& s) -> std::optional<Index> {
+    std::optional<Index> best;
+    for (const auto* p : s.pieces)
+      for (auto i : p->entries)
+        if (!best || c.listing.entries[i].bytes.value_or(0) > c.listing.entries[*best].bytes.value_or(0)) best = i;
+    return best;
+  };
+  for (const auto& s : c.unnumbered)
+    if (const auto i = heaviest(s)) keep(*i);
+  for (const auto& t : c.collected.temps)
+    for (std::size_t k = 0; k < t.entries.size() && k < 16; ++k) keep(t.entries[k]);
+  for (const auto* s : newest_first(c)) {
+    if (s->state == CheckpointState::saving) {
+      std::size_t n = 0;
+      for (const auto* p : s->pieces)
+        for (auto i : p->entries)
+          if (n++ < 32) keep(i);
+    } else if (const auto i = heaviest(*s)) {
+      keep(*i);
+    }
+  }
+  c.memory.files = std::move(files);
+  if (c.in.now) c.memory.seen_at = c.in.now;
+}
+
+bool rotated(const Context& c) {
+  if (c.memory.files.empty() || c.listing.cut) return false;
+  std::unordered_map<std::string_view, bool> there;
+  for (const auto& e : c.listing.entries) there.emplace(e.path, true);
+  for (const auto& [path, seen] : c.memory.files) {
+    if (there.contains(path) || !parse_name(base_name(path)).target.empty()) {
+      if (there.contains(path)) continue;
+    }
+    if (parse_name(base_name(path)).kind != NameKind::plain) continue;
+    const bool newer = std::any_of(c.saves.begin(), c.saves.end(), [&](const Save& s) { return s.state == CheckpointState::complete && (!seen.mtime || (written_at(s) && *written_at(s) > *seen.mtime)); });
+    if (newer) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+CheckpointView judge_listing(const LayoutInput& in, LayoutMemory& memory) {
+  CheckpointView view;
+  if (!in.listing) return view;
+  const auto collected = collect(*in.listing);
+  auto assembled = assemble(*in.listing, collected);
+  Context c{in, *in.listing, collected, assembled.saves, assembled.unnumbered, assembled.families, memory, {}, {}, {}, {}};
+  for (auto i : collected.loose) {
+    const auto& path = in.listing->entries[i].path;
+    for (const auto& s : c.saves)
+      if (const auto dir = collected.directories[s.container].path; path.size() > base_name(path).size() ? path.substr(0, path.size() - base_name(path).size() - 1) == dir : dir.empty()) {
+        c.beside[s.container].push_back(base_name(path));
+        break;
+      }
+  }
+  for (const auto& d : collected.directories)
+    if (d.parent != kNone) c.beside[d.parent].push_back(d.name);
+
+  follow_run(in, memory);
+  compare_with_memory(c);
+  learn_quiet(c);
+  find_pointers(c);
+  apply_links(c);
+  view.progress = read_progress(*in.listing);
+  judge_completeness(c);
+  assign_units(c);
+  judge_runs(c);
+  judge_in_place(c);
+
+  std::optional<HostTime> newest;
+  bool any_complete = false;
+  std::vector<std::int64_t> sizes;
+  for (const auto* s : newest_first(c)) {
+    view.checkpoints.push_back(to_checkpoint(*s));
+    if (s->state == CheckpointState::complete) {
+      any_complete = true;
+      if (s->facts.bytes_known) sizes.push_back(s->facts.bytes);
+      if (s->facts.modified && (!newest || *s->facts.modified > *newest)) newest = s->facts.modified;
+    }
+  }
+  if (!any_complete) {
+    std::vector<const Save*> bare;
+    for (const auto& s : c.unnumbered) bare.push_back(&s);
+    std::stable_sort(bare.begin(), bare.end(), [](const Save* a, const Save* b) { return written_at(*a) > written_at(*b); });
+    for (const auto* s : bare) {
+      view.checkpoints.push_back(to_checkpoint(*s));
+      if (s->state == CheckpointState::complete && s->facts.bytes_known) sizes.push_back(s->facts.bytes);
+    }
+    view.in_place = c.saves.empty() && !bare.empty();
+  }
+  if (const auto main = main_family(c); main != kNone) view.unit = c.families[main].unit;
+  if (view.in_place && !view.checkpoints.empty()) view.unit = view.checkpoints.front().unit;
+  view.in_progress = in_progress(c);
+  view.end_artefact = end_artefact(c, newest);
+  view.resumed = argument_resumes(in.cmdline);
+  view.rotated = rotated(c);
+  if (!sizes.empty()) {
+    std::nth_element(sizes.begin(), sizes.begin() + static_cast<std::ptrdiff_t>(sizes.size() / 2), sizes.end());
+    view.bytes_per_save = sizes[sizes.size() / 2];
+  }
+  remember(c);
+  return view;
+}
 
 const Checkpoint* last_good(const CheckpointView& view) {
   for (const auto& c : view.checkpoints)

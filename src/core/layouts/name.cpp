@@ -102,7 +102,12 @@ class Parser {
       if (t.part != Part::word) continue;
       t.role = role_of(text(t));
       switch (t.role) {
-        case Role::store: store = true; break;
+        case Role::store: {
+          store = true;
+          const auto word = text(t);
+          if (word.starts_with("ch") || word.starts_with("ckpt") || word.starts_with("cp") || word.starts_with("save") || word == "snapshot") name_.checkpoint = true;
+          break;
+        }
         case Role::latest: name_.cls = NameClass::latest; break;
         case Role::best: name_.cls = NameClass::best; break;
         case Role::final: if (name_.cls == NameClass::none) name_.cls = NameClass::final; break;

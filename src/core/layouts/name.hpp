@@ -38,6 +38,7 @@ struct Name {
   bool aux = false;
   bool negative = false;
   bool store = false;            ///< holds a store word
+  bool checkpoint = false;       ///< holds a word that means nothing but checkpoint
   bool timestamp = false;        ///< holds a date
   bool index = false;            ///< a run index ("version_3")
   std::string_view target;

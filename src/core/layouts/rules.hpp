@@ -1,0 +1,57 @@
+// The rules, in the order in which judge_listing applies them. Each reads what the ones before it found.
+#pragma once
+
+#include <map>
+#include <string_view>
+#include <vector>
+
+#include "core/layouts/saves.hpp"
+#include "trainvigil/checkpoint.hpp"
+
+namespace trainvigil::layouts {
+
+/// A name or number that says which save is the newest whole one.
+struct PointerFact {
+  std::optional<HostTime> mtime;
+  std::string text;                  ///< basename or decimal it holds; empty: not read
+  bool everything = false;           ///< says that all is finished ("release", "model_final.pth")
+  bool after_every_save = true;
+};
+
+struct Context {
+  const LayoutInput& in;
+  const Listing& listing;
+  const Collected& collected;
+  std::vector<Save>& saves;
+  std::vector<Save>& unnumbered;
+  std::vector<Family>& families;
+  LayoutMemory& memory;
+  std::map<Index, std::vector<std::string_view>> beside;   ///< loose names by directory, for the tables
+  std::map<Index, std::vector<PointerFact>> pointers;      ///< by directory
+  std::vector<bool> changed;                               ///< by entry: size or time differ from the last listing
+  std::vector<bool> grew;                                  ///< by entry: more bytes than in the last listing
+  Seconds quiet{60.0};                                     ///< a save in which nothing moved for so long is over
+};
+
+/// Quiet time before a directory counts as left alone; see reference in docs/checkpoints.md.
+inline constexpr Seconds kQuiet{60.0};
+/// One file is written without pauses, so less is enough.
+inline constexpr Seconds kQuietFile{20.0};
+inline constexpr Seconds kQuietLimit{1800.0};
+
+void find_pointers(Context& context);
+void apply_links(Context& context);
+void assign_units(const Context& context);
+void judge_completeness(Context& context);
+void judge_runs(Context& context);
+/// The family that the view speaks of: the one the given total is about, else the one written last.
+Index main_family(const Context& context);
+void judge_in_place(Context& context);
+std::vector<SaveInProgress> in_progress(const Context& context);
+std::optional<FileProgress> read_progress(const Listing& listing);
+
+/// Whether something in these entries is being written now.
+bool fresh(const Context& context, const Save& save, Seconds quiet);
+std::optional<Seconds> age_of(const Context& context, std::optional<HostTime> t);
+
+}  // namespace trainvigil::layouts
