@@ -71,6 +71,8 @@ class Timer {
   Timer& operator=(Timer&& other) noexcept;
   ~Timer() { reset(); }
   void reset();
+  /// Set and not reset, though perhaps past.
+  [[nodiscard]] bool active() const { return loop_ != nullptr; }
 
  private:
   friend class EventLoop;

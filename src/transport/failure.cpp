@@ -10,7 +10,7 @@ struct LayerRow {
   Layer layer;
   Reach reach;
   bool retry;
-  std::string_view remedy;  ///< HOST stands for the target as the operator wrote it
+  std::string_view remedy;  ///< HOST stands for what leads there behind `ssh`
 };
 
 constexpr std::array kLayers = {
@@ -46,7 +46,8 @@ struct TextRow {
 constexpr std::array kSshWords = {
     TextRow{"REVOKED HOST KEY", Layer::host_key_revoked},
     TextRow{"is marked as revoked", Layer::host_key_revoked},
-    TextRow{"revoked key", Layer::host_key_revoked},
+    TextRow{"revoked by file", Layer::host_key_revoked},
+    TextRow{"in revoked keys file", Layer::target},
     TextRow{"REMOTE HOST IDENTIFICATION HAS CHANGED", Layer::host_key_changed},
     TextRow{"has changed and you have requested strict checking", Layer::host_key_changed},
     TextRow{"host key is known for", Layer::host_key_unknown},
@@ -62,6 +63,7 @@ constexpr std::array kSshWords = {
     TextRow{"Unable to negotiate", Layer::exchange},
     TextRow{"kex_exchange_identification", Layer::greeting},
     TextRow{"ssh_exchange_identification", Layer::greeting},
+    TextRow{"open failed: connect failed", Layer::dial},
     TextRow{"administratively prohibited", Layer::channel},
     TextRow{"open failed", Layer::channel},
     TextRow{"session request failed", Layer::channel},
@@ -69,12 +71,12 @@ constexpr std::array kSshWords = {
     TextRow{"proxy", Layer::proxy},
 };
 
-std::string with_host(std::string_view remedy, std::string_view host) {
+std::string with_host(std::string_view remedy, std::string_view by_hand) {
   constexpr std::string_view kMark = "HOST";
   std::string out;
   for (std::size_t at = 0; at < remedy.size();) {
     if (remedy.substr(at, kMark.size()) == kMark) {
-      out += shell_quoted(host);
+      out += by_hand;
       at += kMark.size();
     } else {
       out += remedy[at++];
@@ -83,20 +85,33 @@ std::string with_host(std::string_view remedy, std::string_view host) {
   return out;
 }
 
-/// ssh draws a frame of @ around its warnings; the sentences inside are what matters.
-std::string without_frame(std::string_view err) {
-  std::string out;
+/// Lines of ssh's warnings that tell nothing about this host.
+constexpr std::array<std::string_view, 9> kProse = {
+    "@@@@",         "IT IS POSSIBLE",  "Someone could be eavesdropping", "It is also possible", "Please contact", "Add correct host key",
+    "remove with:", "This could mean", "impersonate this host"};
+
+/// The sentences that matter, and the command that ssh itself recommends, if it does.
+struct SshWords {
+  std::string sentences;
+  std::string command;
+};
+
+SshWords without_prose(std::string_view err) {
+  SshWords words;
   while (!err.empty()) {
     const std::size_t end = std::min(err.find('\n'), err.size());
-    const std::string_view line = err.substr(0, end);
-    if (line.find("@@@@") == std::string_view::npos) {
-      out += line;
-      out += '\n';
-    }
+    std::string_view line = err.substr(0, end);
     err.remove_prefix(std::min(end + 1, err.size()));
+    if (std::any_of(kProse.begin(), kProse.end(), [line](std::string_view prose) { return line.find(prose) != std::string_view::npos; })) continue;
+    if (!line.empty() && line.front() == '@') line = line.substr(1, line.find_last_not_of("@ \r"));  // framed
+    if (line.find("ssh-keygen -f") != std::string_view::npos) {
+      words.command = one_line(line);
+    } else {
+      words.sentences += line;
+      words.sentences += '\n';
+    }
   }
-  std::erase(out, '@');
-  return out;
+  return words;
 }
 
 }  // namespace
@@ -128,26 +143,31 @@ std::string shell_quoted(std::string_view word) {
   return out + "'";
 }
 
-Fault make_fault(Layer layer, std::string_view words, std::string_view host, std::string remedy) {
+Fault make_fault(Layer layer, std::string_view words, std::string_view by_hand, std::string remedy) {
   const auto row = std::find_if(kLayers.begin(), kLayers.end(), [layer](const LayerRow& r) { return r.layer == layer; });
   Failure failure;
   failure.reach = row->reach;
   failure.retry = row->retry;
   failure.what = one_line(words);
-  failure.remedy = remedy.empty() ? with_host(row->remedy, host) : std::move(remedy);
+  failure.remedy = remedy.empty() ? with_host(row->remedy, by_hand) : std::move(remedy);
   return {std::move(failure), layer};
 }
 
-Fault classify_ssh_stderr(std::string_view err, std::string_view host) {
+Fault classify_ssh_stderr(std::string_view err, std::string_view by_hand) {
   const auto row = std::find_if(kSshWords.begin(), kSshWords.end(), [err](const TextRow& r) { return err.find(r.text) != std::string_view::npos; });
   const Layer layer = row == kSshWords.end() ? Layer::lost : row->layer;
-  const std::string words = one_line(without_frame(err), 600);
-  Fault fault = make_fault(layer, {}, host);
-  fault.failure.what = words.empty() ? "ssh ended without a word" : words;
+  const SshWords words = without_prose(err);
+  Fault fault = make_fault(layer, {}, by_hand);
+  fault.failure.what = one_line(words.sentences, 600);
+  if (fault.failure.what.empty()) fault.failure.what = "ssh ended without a word";
+  if (layer == Layer::host_key_changed && !words.command.empty()) {
+    fault.failure.remedy =
+        "find out why the key changed; only then: " + words.command + " and once by hand, comparing the fingerprint: ssh " + std::string(by_hand);
+  }
   return fault;
 }
 
-Fault shell_fault(const CommandEnd& end, std::string_view heard, std::string_view host) {
+Fault shell_fault(const CommandEnd& end, std::string_view heard, std::string_view by_hand) {
   std::string words = "the remote shell ended before the probe answered";
   if (end.exit_status == 127) {
     words = "there is no /bin/sh on the host, or the log-in shell does not know exec (exit status 127)";
@@ -158,7 +178,7 @@ Fault shell_fault(const CommandEnd& end, std::string_view heard, std::string_vie
   }
   const std::string tail = one_line(heard, 200, true);
   if (!tail.empty()) words += "; it said: " + tail;
-  return make_fault(Layer::shell, words, host);
+  return make_fault(Layer::shell, words, by_hand);
 }
 
 }  // namespace trainvigil::transport

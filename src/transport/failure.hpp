@@ -33,11 +33,11 @@ struct Fault {
   Layer layer = Layer::here;
 };
 
-/// `words`: the failing layer's own, several lines allowed. `remedy` empty: the table's.
-Fault make_fault(Layer layer, std::string_view words, std::string_view host, std::string remedy = {});
+/// `words`: the failing layer's own, several lines allowed. `by_hand`: what to type behind `ssh` to get there, quoted. `remedy` empty: the table's.
+Fault make_fault(Layer layer, std::string_view words, std::string_view by_hand, std::string remedy = {});
 
 /// What the ssh program said on stderr before it exited with 255.
-Fault classify_ssh_stderr(std::string_view err, std::string_view host);
+Fault classify_ssh_stderr(std::string_view err, std::string_view by_hand);
 
 /// How the remote command ended before the probe answered.
 struct CommandEnd {
@@ -45,7 +45,7 @@ struct CommandEnd {
   std::string signal;  ///< name without SIG; empty: none
 };
 /// `heard`: the last that came on stdout and stderr.
-Fault shell_fault(const CommandEnd& end, std::string_view heard, std::string_view host);
+Fault shell_fault(const CommandEnd& end, std::string_view heard, std::string_view by_hand);
 
 /// One line, control characters as spaces, not longer than `limit` bytes (the end is kept when `keep_end`).
 std::string one_line(std::string_view text, std::size_t limit = 400, bool keep_end = false);

@@ -1,4 +1,482 @@
-#include "transport/stream.hpp"
+#include "transport/libssh_stream.hpp"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "transport/agent.hpp"
+
 namespace trainvigil::transport {
-std::shared_ptr<Stream> make_libssh_stream(Engine& engine, const HostTarget& target) { return make_openssh_stream(engine, target); }
+namespace {
+
+constexpr std::size_t kMostPerWake = 65536;  ///< then the other hosts have their turn
+constexpr std::size_t kMaxAuthTries = 6;     ///< sshd's default
+
+/// 40 ms of every handshake are the server's Nagle waiting for our delayed acknowledgement; the kernel forgets the option, so it is set before each
+/// step.
+void acknowledge_at_once(int fd) {
+  const int one = 1;
+  ::setsockopt(fd, IPPROTO_TCP, TCP_QUICKACK, &one, sizeof one);
+}
+
+std::string joined(const std::vector<std::string>& parts) {
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
+  return text;
+}
+
+std::string methods(int bits) {
+  std::vector<std::string> names;
+  if ((bits & SSH_AUTH_METHOD_PUBLICKEY) != 0) names.emplace_back("publickey");
+  if ((bits & SSH_AUTH_METHOD_GSSAPI_MIC) != 0) names.emplace_back("gssapi-with-mic");
+  if ((bits & SSH_AUTH_METHOD_PASSWORD) != 0) names.emplace_back("password");
+  if ((bits & SSH_AUTH_METHOD_INTERACTIVE) != 0) names.emplace_back("keyboard-interactive");
+  if ((bits & SSH_AUTH_METHOD_HOSTBASED) != 0) names.emplace_back("hostbased");
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ",") + name;
+  return text;
+}
+
+}  // namespace
+
+LibsshStream::LibsshStream(Engine& engine, HostTarget target) : engine_(engine), target_(std::move(target)), by_hand_(ssh_arguments(target_)) {}
+
+void LibsshStream::start(StreamOwner& owner) {
+  owner_ = &owner;
+  // `this` is enough in what the stream itself holds; what outlives it gets a weak pointer.
+  pass_ = engine_.gate.enter([this] { begin(); });
+}
+
+void LibsshStream::begin() {
+  enter(State::prepare, engine_.options.prepare_limit);
+  engine_.pool.run([weak = weak_from_this(), inbox = engine_.loop.inbox(), target = target_, limits = engine_.options](const std::stop_token& stop) {
+    // Shared because a task has to be copyable and keys are not.
+    auto result = std::make_shared<tl::expected<Preparation, Fault>>(prepare(target, limits, stop));
+    inbox->post([weak, result] {
+      const auto self = weak.lock();
+      if (self && self->state_ == State::prepare) self->prepared(std::move(*result));
+    });
+  });
+}
+
+void LibsshStream::prepared(tl::expected<Preparation, Fault> result) {
+  if (!result) return end_with({StreamEnd::Kind::failed, std::move(result.error()), {}});
+  plan_ = std::move(*result);
+  if (plan_.proxy.empty()) return dial();
+  enter(State::dial, engine_.options.dial_limit);
+  if (plan_.settings.proxy_jump.empty()) return connect_proxy();
+  pause_ = engine_.loop.after(engine_.gate.pace(plan_.settings.proxy_jump), [this] { connect_proxy(); });
+}
+
+void LibsshStream::dial() {
+  const double wanted = plan_.settings.connect_timeout_s;
+  enter(State::dial, wanted > 0 ? Seconds{wanted} : engine_.options.dial_limit);
+  dialer_ =
+      std::make_unique<Dialer>(engine_.loop, engine_.options, plan_.addresses, plan_.bind_to, [this](UniqueFd socket, const std::string& error) {
+        if (!socket) return fail_with(Layer::dial, "connect to " + place() + ": " + error);
+        connected(std::move(socket));
+      });
+}
+
+void LibsshStream::connect_proxy() {
+  proxy_ = std::make_unique<Proxy>(engine_);
+  auto socket = proxy_->start(plan_.proxy);
+  if (!socket) return fail_with(Layer::here, socket.error().what);
+  connected(std::move(*socket));
+}
+
+void LibsshStream::connected(UniqueFd socket) {
+  // The proxy shakes hands with its own host first, and that is on this clock.
+  enter(State::exchange, proxy_ ? engine_.options.dial_limit + engine_.options.exchange_limit : engine_.options.exchange_limit);
+  set_stream_options(socket.get());
+  session_ = std::make_shared<SshSession>(std::move(socket));
+  if (const std::string trouble = session_->configure(plan_.settings, plan_.host_key_preference); !trouble.empty()) {
+    return fail_with(Layer::exchange, trouble, "set transport = \"openssh\" for this host");
+  }
+  watch_ = engine_.loop.watch(session_->watch_fd(), EPOLLIN | EPOLLOUT, [this](std::uint32_t) { on_socket(); });
+}
+
+void LibsshStream::on_socket() {
+  const auto self = shared_from_this();  // the owner may drop us on the way
+  advance();
+}
+
+void LibsshStream::advance() {
+  if (state_ == State::running) return drain();
+  while (state_ > State::dial && state_ < State::running && state_ != State::agent) {
+    if (step() == Next::wait) break;
+  }
+  if (state_ == State::running) return;
+  arm();
+}
+
+LibsshStream::Next LibsshStream::step() {
+  acknowledge_at_once(session_->watch_fd());
+  switch (state_) {
+    case State::exchange:
+      return exchange();
+    case State::verify:
+      return verify();
+    case State::log_in:
+      return log_in();
+    case State::open:
+      return open();
+    case State::exec:
+      return exec();
+    default:
+      return Next::wait;
+  }
+}
+
+LibsshStream::Next LibsshStream::exchange() {
+  const int result = ssh_connect(session_->get());
+  if (result == SSH_OK && !session_->dead()) {
+    state_ = State::verify;
+    return Next::step;
+  }
+  if (result == SSH_AGAIN && !session_->dead()) return Next::wait;
+  const std::string words = session_->error();
+  const char* banner = ssh_get_serverbanner(session_->get());
+  if (banner == nullptr) {
+    fail_with(Layer::greeting, "connection to " + place() + " was dropped before the banner: " + words);
+  } else if (words.find("no match for method") != std::string::npos) {
+    fail_with(Layer::exchange, "Unable to negotiate with " + place() + ": " + one_line(words, 160));
+  } else {
+    fail_with(Layer::exchange, "key exchange with " + place() + " failed: " + words);
+  }
+  return Next::wait;
+}
+
+LibsshStream::Next LibsshStream::verify() {
+  const auto key = session_->host_key();
+  if (!key) {
+    fail_with(Layer::exchange, "the host key of " + place() + " cannot be read: " + session_->error());
+    return Next::wait;
+  }
+  const KeyVerdict verdict = judge_host_key(plan_.known_hosts, *key);
+  const bool take_new = verdict.kind == KeyVerdict::Kind::unknown && plan_.settings.accept_new();
+  if (verdict.kind != KeyVerdict::Kind::known && !take_new) {
+    end_with({StreamEnd::Kind::failed, host_key_fault(verdict, plan_.known_hosts, *key, by_hand_), {}});
+    return Next::wait;
+  }
+  if (take_new) {
+    // As with ssh a file that cannot be written does not stop the connection: the key was to be taken anyway.
+    engine_.pool.run(
+        [settings = plan_.settings, known = plan_.known_hosts, key = *key](const std::stop_token&) { remember_host_key(settings, known, key); });
+  }
+  enter(State::log_in, engine_.options.auth_limit);
+  return Next::step;
+}
+
+LibsshStream::Next LibsshStream::log_in() {
+  const std::string& user = plan_.settings.user;
+  auto& keys = plan_.identities.usable;
+  int result = SSH_AUTH_DENIED;
+  if (next_identity_ < std::min(keys.size(), kMaxAuthTries)) {
+    // Signed at once, without asking first whether the key would do: that saves a round trip.
+    result = ssh_userauth_publickey(session_->get(), user.c_str(), keys[next_identity_].key.get());
+  } else if (!plan_.agent.empty() && !agent_asked_ && next_identity_ < kMaxAuthTries) {
+    ask_agent();
+    return Next::wait;
+  } else if (keys.empty() && !agent_asked_ && !none_asked_) {
+    result = ssh_userauth_none(session_->get(), user.c_str());  // some servers know by other means who is there
+    none_asked_ = result != SSH_AUTH_AGAIN;
+  } else {
+    return refused_by_all();
+  }
+  // Asked before the result: a server that hangs up here leaves "again" for ever, and no descriptor to wake us (trap 6).
+  if (session_->dead() || result == SSH_AUTH_ERROR) {
+    const std::string words = session_->error();
+    const bool refused = words.find("Too many authentication failures") != std::string::npos;
+    fail_with(refused ? Layer::auth : Layer::lost,
+              refused ? "Too many authentication failures for " + user + " at " + place() : "log-in at " + place() + " broke off: " + words);
+    return Next::wait;
+  }
+  switch (result) {
+    case SSH_AUTH_AGAIN:
+      return Next::wait;
+    case SSH_AUTH_SUCCESS:
+      enter(State::open, engine_.options.command_limit);
+      return Next::step;
+    case SSH_AUTH_PARTIAL:
+      fail_with(Layer::auth, place() + " wants a second factor after the key",
+                "set transport = \"openssh\" for this host and log in once by hand with a ControlPath: ssh " + by_hand_);
+      return Next::wait;
+    default:
+      if (next_identity_ < keys.size()) ++next_identity_;
+      return Next::step;
+  }
+}
+
+LibsshStream::Next LibsshStream::refused_by_all() {
+  const auto& identities = plan_.identities;
+  const int accepted = ssh_userauth_list(session_->get(), nullptr);
+  std::string words = plan_.settings.user + "@" + plan_.settings.hostname + ": Permission denied (" + methods(accepted) + ")";
+  std::vector<std::string> offered;
+  for (const Identity& identity : identities.usable) offered.push_back(identity.path);
+  words += offered.empty() ? "; no key file to offer" : "; offered " + joined(offered);
+  if (!agent_note_.empty()) words += "; " + agent_note_;
+  if (plan_.agent.empty()) words += "; no ssh-agent";
+  if (!identities.notes.empty()) words += "; " + joined(identities.notes);
+  const bool by_key = (accepted & SSH_AUTH_METHOD_PUBLICKEY) != 0;
+  fail_with(
+      Layer::auth, words,
+      by_key ? std::string{} : "the host takes no keys; set transport = \"openssh\" and log in once by hand with a ControlPath: ssh " + by_hand_);
+  return Next::wait;
+}
+
+void LibsshStream::ask_agent() {
+  agent_asked_ = true;
+  enter(State::agent, engine_.options.agent_limit + Seconds{1});
+  watch_.reset();  // the session is the worker's now
+  AgentPlan plan;
+  plan.socket = plan_.agent;
+  plan.first = plan_.identities.agent_first;
+  plan.only_these = plan_.settings.identities_only;
+  plan.most = kMaxAuthTries - next_identity_;
+  engine_.pool.run([weak = weak_from_this(), inbox = engine_.loop.inbox(), session = session_, user = plan_.settings.user, plan,
+                    limit = engine_.options.agent_limit, ours = stop_](const std::stop_token& stop) mutable {
+    const std::stop_callback both(stop, [&ours] { ours.request_stop(); });
+    const AgentOutcome outcome = authenticate_with_agent(session->get(), user, plan, limit, ours.get_token());
+    session.reset();  // given back before the loop is told
+    inbox->post([weak, outcome] {
+      const auto self = weak.lock();
+      if (!self || self->state_ != State::agent) return;
+      self->watch_ =
+          self->engine_.loop.watch(self->session_->watch_fd(), EPOLLIN | EPOLLOUT, [raw = self.get()](std::uint32_t) { raw->on_socket(); });
+      if (outcome.result == SSH_AUTH_SUCCESS && !self->session_->dead()) {
+        self->enter(State::open, self->engine_.options.command_limit);
+        return self->advance();
+      }
+      self->agent_note_ = !outcome.trouble.empty()
+                              ? outcome.trouble
+                              : "the ssh-agent offered " + std::to_string(outcome.offered) + " of its " + std::to_string(outcome.held) + " keys";
+      if (outcome.result == SSH_AUTH_PARTIAL) self->agent_note_ += ", of which one was taken, but a second factor is wanted";
+      self->enter(State::log_in, self->engine_.options.auth_limit);
+      if (self->session_->dead()) {
+        const std::string words = self->session_->error();
+        const bool refused = words.find("Too many authentication failures") != std::string::npos;
+        return self->fail_with(refused ? Layer::auth : Layer::lost, "log-in at " + self->place() + " broke off: " + words + "; " + self->agent_note_);
+      }
+      self->advance();
+    });
+  });
+}
+
+LibsshStream::Next LibsshStream::open() {
+  if (session_->channel() == nullptr && !session_->make_channel()) {
+    fail_with(Layer::here, "no channel: " + session_->error());
+    return Next::wait;
+  }
+  const int result = ssh_channel_open_session(session_->channel());
+  if (broken() || result == SSH_AGAIN) return Next::wait;
+  if (result != SSH_OK) {
+    fail_with(Layer::channel, "session request failed: " + session_->error());
+    return Next::wait;
+  }
+  state_ = State::exec;
+  return Next::step;
+}
+
+LibsshStream::Next LibsshStream::exec() {
+  // /bin/sh and not sh: a start-up file that breaks PATH does not matter. The script comes on its stdin, so the log-in shell (fish, tcsh …) parses
+  // this only.
+  const int result = ssh_channel_request_exec(session_->channel(), "exec /bin/sh -s");
+  if (broken() || result == SSH_AGAIN) return Next::wait;
+  if (result != SSH_OK) {
+    fail_with(Layer::channel, "exec request failed: " + session_->error());
+    return Next::wait;
+  }
+  state_ = State::running;
+  deadline_.reset();
+  pass_.reset();
+  plan_.identities = {};
+  plan_.known_hosts = {};
+  keep_alive();
+  owner_->opened();
+  if (state_ == State::running) drain();
+  return Next::wait;
+}
+
+std::size_t LibsshStream::write(std::string_view bytes) {
+  if (state_ != State::running) return 0;
+  ssh_channel channel = session_->channel();
+  const int count = ssh_channel_write(channel, bytes.data(), static_cast<std::uint32_t>(std::min(bytes.size(), kMostOutstanding)));
+  const std::size_t taken = count > 0 ? static_cast<std::size_t>(count) : 0;
+  // Short during a re-key or with no window (trap 17): the rest follows when something has come in.
+  wants_room_ = taken < bytes.size();
+  if (!drain_posted_) {
+    // The write may have read packets that came in meanwhile: nothing would wake us for them any more (trap 21).
+    drain_posted_ = true;
+    engine_.loop.post([weak = weak_from_this()] {
+      const auto self = weak.lock();
+      if (!self) return;
+      self->drain_posted_ = false;
+      if (self->state_ == State::running) self->drain();
+    });
+  }
+  keep_alive();
+  return taken;
+}
+
+bool LibsshStream::read_stream(bool error) {
+  std::array<char, 8192> buffer;
+  for (std::size_t total = 0; state_ == State::running;) {
+    const int count = ssh_channel_read_nonblocking(session_->channel(), buffer.data(), buffer.size(), error ? 1 : 0);
+    if (count <= 0) return false;  // 0: nothing, or the end; negative: nothing too, or an error: is_eof and dead() tell them apart (trap 8)
+    total += static_cast<std::size_t>(count);
+    const std::string_view bytes(buffer.data(), static_cast<std::size_t>(count));
+    if (error) {
+      owner_->received_error(bytes);
+    } else {
+      owner_->received(bytes);
+    }
+    if (total >= kMostPerWake) return true;
+  }
+  return false;
+}
+
+void LibsshStream::drain() {
+  const auto self = shared_from_this();
+  // Both streams, whatever the conversation wants of stderr: unread bytes on one hide the end of the other (trap 9), and the window grows with either
+  // (trap 11).
+  const bool more_out = read_stream(false);
+  const bool more_err = read_stream(true);
+  if (state_ != State::running) return;
+  if (more_out || more_err) {
+    engine_.loop.post([weak = weak_from_this()] {
+      const auto again = weak.lock();
+      if (again && again->state_ == State::running) again->drain();
+    });
+    return;
+  }
+  check_end();
+  if (state_ != State::running) return;
+  if (std::exchange(wants_room_, false)) owner_->writable();
+  if (state_ == State::running) arm();
+}
+
+void LibsshStream::check_end() {
+  if (session_->dead()) {
+    const std::string words = session_->error();
+    return end_with({StreamEnd::Kind::lost, make_fault(Layer::lost, "connection to " + place() + " was lost: " + words, by_hand_), {}});
+  }
+  ssh_channel channel = session_->channel();
+  const CommandEnd& end = session_->command_end();
+  const bool told = end.exit_status || !end.signal.empty();
+  const bool eof = ssh_channel_is_eof(channel) != 0;
+  if (!eof && ssh_channel_is_closed(channel) == 0) return;
+  if (told || ssh_channel_is_closed(channel) != 0) return end_with({StreamEnd::Kind::exited, {}, end});
+  // The reason follows the end of the output; a command that only closed its output is of no use either.
+  constexpr Seconds kLinger{2.0};
+  if (!linger_.active()) linger_ = engine_.loop.after(kLinger, [this] { end_with({StreamEnd::Kind::exited, {}, {}}); });
+}
+
+void LibsshStream::arm() {
+  if (!watch_.active() || !session_) return;
+  ssh_session session = session_->get();
+  const bool pending =
+      (ssh_get_status(session) & SSH_WRITE_PENDING) != 0 || (state_ == State::exchange && (ssh_get_poll_flags(session) & SSH_WRITE_PENDING) != 0);
+  watch_.set(pending ? EPOLLIN | EPOLLOUT : EPOLLIN);
+}
+
+void LibsshStream::keep_alive() {
+  // A poll keeps the connection alive. Between rare ones a message that asks for no answer does; libssh's keepalive waits for one (trap 19).
+  keepalive_ = engine_.loop.after(engine_.options.keepalive, [this] {
+    const auto self = shared_from_this();
+    if (state_ != State::running) return;
+    ssh_send_ignore(session_->get(), "");
+    keep_alive();
+    drain();
+  });
+}
+
+void LibsshStream::enter(State state, Seconds limit) {
+  state_ = state;
+  deadline_ = engine_.loop.after(limit, [this] {
+    const auto self = shared_from_this();
+    end_with({StreamEnd::Kind::failed, stuck(), {}});
+  });
+}
+
+bool LibsshStream::broken() {
+  if (!session_->dead()) return false;
+  fail_with(Layer::lost, "connection to " + place() + " was lost: " + session_->error());
+  return true;
+}
+
+void LibsshStream::fail_with(Layer layer, const std::string& words, std::string remedy) {
+  Fault fault = make_fault(layer, words, by_hand_, std::move(remedy));
+  // Through a proxy its own words say more than "disconnected", as long as the far end has not greeted.
+  const bool by_proxy =
+      proxy_ && (layer == Layer::greeting || layer == Layer::exchange) && (!session_ || ssh_get_serverbanner(session_->get()) == nullptr);
+  if (by_proxy) fault = proxy_fault(plan_.settings, proxy_->words(), by_hand_);
+  end_with({StreamEnd::Kind::failed, std::move(fault), {}});
+}
+
+void LibsshStream::end_with(StreamEnd end) {
+  if (state_ == State::ended) return;
+  state_ = State::ended;
+  deadline_.reset();
+  linger_.reset();
+  watch_.set(0);
+  owner_->ended(std::move(end));  // closes us
+}
+
+std::string LibsshStream::place() const { return "host " + plan_.settings.hostname + " port " + plan_.settings.port; }
+
+Fault LibsshStream::stuck() const {
+  switch (state_) {
+    case State::queued:
+      return make_fault(Layer::here, "many other hosts are being connected at the same time", by_hand_, "raise --probe-timeout");
+    case State::prepare:
+      return make_fault(Layer::resolve, "the name server or the ssh configuration (Match exec) of " + target_.name + " does not answer in time",
+                        by_hand_);
+    case State::dial:
+      return make_fault(Layer::dial, "connect to " + place() + ": Connection timed out", by_hand_);
+    case State::exchange:
+      if (proxy_ && ssh_get_serverbanner(session_->get()) == nullptr) return proxy_fault(plan_.settings, proxy_->words(), by_hand_);
+      return make_fault(Layer::exchange, place() + " took the connection but does not speak SSH in time", by_hand_);
+    case State::verify:
+    case State::log_in: {
+      Fault fault = make_fault(Layer::lost, "log-in at " + place() + " took too long", by_hand_);
+      return fault;
+    }
+    case State::agent:
+      return make_fault(Layer::lost, "the ssh-agent or " + place() + " does not answer the log-in in time", by_hand_);
+    case State::open:
+    case State::exec:
+      return make_fault(Layer::channel, place() + " grants no session in time", by_hand_, "the host may be overloaded: ssh " + by_hand_);
+    case State::running:
+    case State::ended:
+      break;
+  }
+  return make_fault(Layer::shell, "the remote shell did not start the probe in time", by_hand_);
+}
+
+void LibsshStream::close() {
+  if (owner_ == nullptr) return;
+  owner_ = nullptr;
+  const bool was_running = std::exchange(state_, State::ended) == State::running;
+  stop_.request_stop();
+  deadline_.reset();
+  pause_.reset();
+  keepalive_.reset();
+  linger_.reset();
+  watch_.reset();
+  pass_.reset();
+  if (session_) {
+    if (was_running) session_->end_command();
+    if (session_.use_count() > 1) session_->interrupt();  // a worker is in it: it comes back at once and frees it
+    session_.reset();
+  }
+  // The dialer may be the one that is calling: it is destroyed with the stream, which the link does later.
+  proxy_.reset();
+}
+
+std::shared_ptr<Stream> make_libssh_stream(Engine& engine, const HostTarget& target) { return std::make_shared<LibsshStream>(engine, target); }
+
 }  // namespace trainvigil::transport

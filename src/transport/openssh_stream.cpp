@@ -24,8 +24,8 @@ class OpensshStream final : public ChildStream {
 
   [[nodiscard]] Fault stuck() const override {
     const std::string words = one_line(error_tail(), 200, true);
-    if (heard()) return make_fault(Layer::shell, "the remote shell did not start the probe in time", target_.name);
-    return make_fault(Layer::dial, "ssh did not get through in time" + (words.empty() ? words : "; it said: " + words), target_.name);
+    if (heard()) return make_fault(Layer::shell, "the remote shell did not start the probe in time", by_hand_);
+    return make_fault(Layer::dial, "ssh did not get through in time" + (words.empty() ? words : "; it said: " + words), by_hand_);
   }
   /// ssh does not tell when it is through, so this holds for connect, key exchange, log-in and start of the script together.
   [[nodiscard]] Seconds ready_limit() const override {
@@ -37,7 +37,7 @@ class OpensshStream final : public ChildStream {
   void dial(const Result<SshSettings>& settings) {
     if (closed()) return;
     if (!settings) {
-      Fault fault = make_fault(Layer::target, settings.error().what, target_.name, settings.error().remedy);
+      Fault fault = make_fault(Layer::target, settings.error().what, by_hand_, settings.error().remedy);
       return fail_later(*owner_, std::move(fault));
     }
     std::vector<std::string> argv = ssh_command_line(target_.ssh_config, *settings);
@@ -53,10 +53,11 @@ class OpensshStream final : public ChildStream {
   [[nodiscard]] StreamEnd explain(CommandEnd end, std::string_view err_tail) const override {
     constexpr int kSshItself = 255;
     if (end.exit_status && *end.exit_status != kSshItself) return {StreamEnd::Kind::exited, {}, std::move(end)};
-    return {StreamEnd::Kind::failed, classify_ssh_stderr(err_tail, target_.name), {}};
+    return {StreamEnd::Kind::failed, classify_ssh_stderr(err_tail, by_hand_), {}};
   }
 
   HostTarget target_;
+  std::string by_hand_ = ssh_arguments(target_);
   TransportOptions ready_ = engine().options;
   StreamOwner* owner_ = nullptr;
 };

@@ -134,10 +134,14 @@ Result<TargetName> parse_target(std::string_view name) {
   return target;
 }
 
-std::string SshSettings::known_hosts_name() const {
+std::string SshSettings::bare_known_hosts_name() const {
   std::string name = !host_key_alias.empty() ? host_key_alias : hostname;
   std::transform(name.begin(), name.end(), name.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-  return host_key_alias.empty() && port != "22" ? "[" + name + "]:" + port : name;
+  return name;
+}
+
+std::string SshSettings::known_hosts_name() const {
+  return host_key_alias.empty() && port != "22" ? "[" + bare_known_hosts_name() + "]:" + port : bare_known_hosts_name();
 }
 
 SshSettings parse_ssh_g(std::string_view text, const TargetName& target) {
@@ -244,6 +248,15 @@ Result<std::string> expand_path(std::string_view text, const SshSettings& settin
     at += std::string_view(value).size();
   }
   return expand_tokens(path, settings);
+}
+
+std::string ssh_arguments(const HostTarget& target) {
+  const auto name = parse_target(target.name);
+  if (!name) return shell_quoted(target.name);
+  std::string text;
+  if (!target.ssh_config.empty()) text += "-F " + shell_quoted(target.ssh_config) + " ";
+  if (!name->port.empty()) text += "-p " + name->port + " ";
+  return text + shell_quoted(name->user.empty() ? name->host : name->user + "@" + name->host);
 }
 
 void append_target(std::vector<std::string>& argv, const TargetName& target) {

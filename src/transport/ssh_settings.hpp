@@ -45,6 +45,8 @@ struct SshSettings {
   [[nodiscard]] bool has_proxy() const { return !proxy_command.empty() || !proxy_jump.empty(); }
   /// The name that known_hosts is asked for: the alias, or the host with its port when that is not 22.
   [[nodiscard]] std::string known_hosts_name() const;
+  /// The second name OpenSSH tries: without the port. The same as the first where there is none or an alias is set.
+  [[nodiscard]] std::string bare_known_hosts_name() const;
 };
 
 /// Reads the output of `ssh -G`. Pure; unknown keywords are skipped.
@@ -63,6 +65,9 @@ Result<SshSettings> resolve_settings(const HostTarget& target, Seconds limit, co
 
 /// The options before `-- host` that every ssh we start gets: never a question, never a listening port, never a host key taken unseen.
 std::vector<std::string> ssh_command_line(const std::string& config_file, const SshSettings& settings);
+/// What to type behind `ssh` to get there by hand, quoted for a shell.
+std::string ssh_arguments(const HostTarget& target);
+
 /// Appends -l and -p where the target names them, and `-- host`.
 void append_target(std::vector<std::string>& argv, const TargetName& target);
 

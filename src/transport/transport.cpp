@@ -9,6 +9,7 @@
 
 #include "transport/engine.hpp"
 #include "transport/link.hpp"
+#include "transport/ssh_settings.hpp"
 
 namespace trainvigil {
 namespace transport {
@@ -53,7 +54,8 @@ class LoopTransport final : public Transport {
     };
     std::optional<BackOff> back_off;
     if (!local) back_off.emplace(engine_->options);
-    return std::make_unique<LinkHandle>(engine_, std::make_shared<Link>(*engine_, target.name, make, std::move(back_off)));
+    return std::make_unique<LinkHandle>(
+        engine_, std::make_shared<Link>(*engine_, local ? target.name : transport::ssh_arguments(target), make, std::move(back_off)));
   }
 
  private:

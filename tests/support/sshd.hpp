@@ -211,8 +211,9 @@ class Sshd {
                                   (extra.empty() ? "HostKey " + dir_.path("host_ed25519") + "\n" : extra) + "PidFile none\nAuthorizedKeysFile " +
                                   dir_.path("authorized_keys") +
                                   "\nStrictModes no\nUsePAM no\nPasswordAuthentication no\nKbdInteractiveAuthentication no\nPermitRootLogin yes\n"
-                                  "LogLevel VERBOSE\nPrintMotd no\nMaxStartups 200\nUseDNS no\n" +
-                                  options_.config);
+                                  // bash reads ~/.bashrc even for a command: the start-up files of whoever runs the tests stay out of them.
+                                  "SetEnv HOME=" +
+                                  dir_.path() + "\nLogLevel VERBOSE\nPrintMotd no\nMaxStartups 200\nUseDNS no\n" + options_.config);
     pid_ = start_program({find_sshd(), "-D", "-e", "-f", dir_.path("sshd_config")}, dir_.path("sshd.log"));
     const std::string listening = "Server listening on";
     const std::size_t before = starts_++;

@@ -185,7 +185,7 @@ TEST_P(RemoteShell, CloseWhileConnectingIsPrompt) {
   EXPECT_TRUE(failure);
 }
 
-INSTANTIATE_TEST_SUITE_P(Ssh, RemoteShell, ::testing::Values(TransportKind::openssh), kind_name);
+INSTANTIATE_TEST_SUITE_P(Ssh, RemoteShell, ::testing::Values(TransportKind::libssh, TransportKind::openssh), kind_name);
 
 }  // namespace
 }  // namespace trainvigil::test
