@@ -2,29 +2,14 @@
 #include <algorithm>
 #include <cstdint>
 #include <string_view>
-#include <vector>
 
 #include "judged.hpp"
 #include "trainvigil/wire.hpp"
+#include "wire_jobs.hpp"
 
 namespace {
 
 using namespace trainvigil;
-
-std::vector<Job> jobs() {
-  Job first;
-  first.name = "eagle3";
-  first.host = "gpu1";
-  first.checkpoints = "/data/out";
-  first.process = "04_train";
-  first.log = "/data/train.log";
-  first.epochs = 5;
-  Job second;
-  second.name = "other";
-  second.host = "gpu1";
-  second.process = "other";
-  return {first, second};
-}
 
 void look(ProbeConversation& conversation, std::string_view bytes) {
   const auto how = static_cast<unsigned char>(bytes[0]);
@@ -44,13 +29,13 @@ void look(ProbeConversation& conversation, std::string_view bytes) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const std::vector<Job> all = jobs();
-  const auto conversation = ProbeConversation::make(all, 0x5eed5eedU);
+  const std::vector<Job> all = fuzz::wire_jobs("/data/out", "/data/train.log");
+  const auto conversation = ProbeConversation::make(all, fuzz::kNonce);
   std::vector<JobState> states(all.size());
   conversation->opened();
   std::string_view rest(reinterpret_cast<const char*>(data), size);
   for (double now = 1764422465.0; !rest.empty(); now += 30.0) {
-    const auto end = std::min(rest.find('\x1e'), rest.size());
+    const auto end = std::min(rest.find(fuzz::kNextLook), rest.size());
     if (end > 0) {
       look(*conversation, rest.substr(0, end));
       if (conversation->broken()) return 0;
