@@ -125,7 +125,11 @@ class Collector {
       const auto name = base_name(clean(entry.path));
       if (extension_of(name).kind != ExtKind::weights) continue;
       const auto parsed = parse_name(name);
-      if (parsed.kind == NameKind::plain && parsed.keyed()) mark(id, &Directory::counters_below);
+      if (parsed.kind == NameKind::plain && (parsed.keyed() || (parsed.strong() && parsed.checkpoint))) mark(id, &Directory::counters_below);
+    }
+    for (Index id = 1; id < out_.directories.size(); ++id) {
+      const auto& d = out_.directories[id];
+      if (d.parsed.count > 0 && !d.parsed.strong()) ++alike_[{d.parent, d.parsed.pattern}];
     }
   }
 
@@ -158,7 +162,7 @@ class Collector {
       const bool outermost = n.keyed() || n.checkpoint;
       if (!outermost && d.counters_below) return {Where::container, kNone};
       if (n.negative && !n.store) return {Where::container, kNone};
-      if (!n.strong() && !substance) return {Where::container, kNone};
+      if (!n.strong() && (!substance || !counts_without_a_word(d))) return {Where::container, kNone};
       return piece(out_.numbered, Where::numbered, id, !substance);
     }
     const bool shelf = d.counters_below || !d.weights_below || n.negative;
@@ -166,6 +170,14 @@ class Collector {
     if (!shelf && (n.cls == NameClass::latest || n.cls == NameClass::best || n.cls == NameClass::final || n.cls == NameClass::rescue))
       return piece(out_.unnumbered, Where::unnumbered, id, false);
     return {Where::container, kNone};
+  }
+
+  /// "mylora-000003" and "run-100" beside "run-200" count; "resnet50-224", alone, is how a model is called.
+  [[nodiscard]] bool counts_without_a_word(const Directory& d) const {
+    const auto& last = d.parsed.counters[d.parsed.count - 1];
+    const bool padded = last.end - last.begin > 1 && d.name[last.begin] == '0';
+    const auto it = alike_.find({d.parent, d.parsed.pattern});
+    return (padded && !last.weak) || (it != alike_.end() && it->second > 1);
   }
 
   Place piece(std::vector<Piece>& list, Where where, Index id, bool thin) {
@@ -260,6 +272,7 @@ class Collector {
   const Listing& listing_;
   Collected out_;
   std::unordered_map<std::string_view, Index> index_;
+  std::map<std::pair<Index, std::uint64_t>, int> alike_;  ///< directories beside each other that differ only in a number
   std::vector<Index> containers_;  ///< by entry
   std::vector<Place> places_;      ///< by directory
   std::string_view last_path_;

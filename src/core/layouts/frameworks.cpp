@@ -39,7 +39,7 @@ const std::array kUnits{
   UnitRow{.framework = "LightGBM", .type = Type::file, .key = Key::step, .prefix = ".snapshot_iter_", .unit = std::nullopt},
   UnitRow{.framework = "TensorFlow", .type = Type::file, .prefix = "model.ckpt-", .ext = ".index", .unit = S},
   UnitRow{.framework = "TensorFlow", .type = Type::file, .prefix = "ckpt-", .ext = ".index", .unit = O},
-  UnitRow{.framework = "timm", .type = Type::file, .prefix = "checkpoint", .ext = ".pth.tar", .unit = E, .base = 1},
+  UnitRow{.framework = "timm", .type = Type::file, .ext = ".pth.tar", .unit = E, .base = 1},
   UnitRow{.framework = "MAE", .type = Type::file, .prefix = "checkpoint-", .prefix_whole = true, .ext = ".pth", .below = 1000, .unit = E, .base = 1},
   UnitRow{.framework = "DETR, DINO", .type = Type::file, .prefix = "checkpoint", .prefix_whole = true, .ext = ".pth", .width = 4, .padded = true, .unit = E, .base = 1},
   UnitRow{.framework = "fairseq", .type = Type::file, .prefix = "checkpoint", .prefix_whole = true, .ext = ".pt", .unit = E},

@@ -205,7 +205,7 @@ CheckpointView judge_listing(const LayoutInput& in, LayoutMemory& memory) {
   if (!in.listing) return view;
   const auto collected = collect(*in.listing);
   auto assembled = assemble(*in.listing, collected);
-  Context c{in, *in.listing, collected, assembled.saves, assembled.unnumbered, assembled.families, memory, {}, {}, {}, {}};
+  Context c{in, *in.listing, collected, assembled.saves, assembled.unnumbered, assembled.families, assembled.dated, memory, {}, {}, {}, {}};
   for (auto i : collected.loose) {
     const auto& path = in.listing->entries[i].path;
     for (const auto& s : c.saves)

@@ -25,6 +25,7 @@ struct Context {
   std::vector<Save>& saves;
   std::vector<Save>& unnumbered;
   std::vector<Family>& families;
+  const std::vector<std::vector<Index>>& dated;
   LayoutMemory& memory;
   std::map<Index, std::vector<std::string_view>> beside;   ///< loose names by directory, for the tables
   std::map<Index, std::vector<PointerFact>> pointers;      ///< by directory

@@ -97,7 +97,7 @@ class Assembler {
       const auto digits = group.front()->name.substr(c.begin, static_cast<std::size_t>(c.end - c.begin));
       const bool padded = digits.size() > 1 && digits[0] == '0';
       const bool folder = group.front()->directory != kNone && !group.front()->thin;
-      if (c.weak || repeated_digits(digits) || !(c.strong || padded || folder)) {
+      if (c.weak || repeated_digits(digits) || !(first.strong() || padded || folder)) {
         for (const auto* p : group) demote(*p);
         return;
       }
@@ -272,7 +272,13 @@ class Assembler {
     };
     for (const auto& p : collected_.unnumbered) place(p);
     join_sentinels(place);
-    for (auto& s : out_.unnumbered) s.facts = examine(listing_, collected_, s);
+    std::map<std::pair<Index, std::uint64_t>, std::vector<Index>> dated;
+    for (std::size_t i = 0; i < out_.unnumbered.size(); ++i) {
+      auto& s = out_.unnumbered[i];
+      s.facts = examine(listing_, collected_, s);
+      if (s.timestamp) dated[{s.container, s.stem}].push_back(static_cast<Index>(i));
+    }
+    for (auto& [key, members] : dated) out_.dated.push_back(std::move(members));
   }
 
   /// G_2333333 and D_2333333 are halves of one in-place save.

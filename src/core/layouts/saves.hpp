@@ -84,7 +84,7 @@ struct Assembled {
   std::vector<Save> saves;                      ///< numbered
   std::vector<Family> families;                 ///< of numbered saves
   std::vector<Save> unnumbered;
-  std::vector<Piece> demoted;                   ///< owns pieces that turned out to have no counter
+  std::vector<std::vector<Index>> dated;        ///< indices of unnumbered saves whose names differ only in a date
 };
 
 /// Pieces must outlive the result.

@@ -132,25 +132,18 @@ class Judge {
   explicit Judge(Context& c) : c_(c), pointer_(c) {}
 
   void run() {
-    for (auto& family : c_.families) {
-      // By time: what was written first is the measure of what was written later.
+    for (const auto& family : c_.families) {
       std::vector<Save*> order;
       for (auto i : family.saves) order.push_back(&c_.saves[i]);
-      std::stable_sort(order.begin(), order.end(), [](const Save* a, const Save* b) { return written_at(*a) < written_at(*b); });
-      std::uint64_t certificates_seen = 0;
-      for (const auto* s : order) certificates_seen |= s->facts.certificates;
-      const Save* measure = nullptr;
-      std::uint64_t certificates_before = 0;
-      for (auto* s : order) {
-        judge(*s, measure, certificates_before, order.size() > 1 && s != order.back());
-        if (s->state == CheckpointState::complete) {
-          measure = s;
-          certificates_before |= s->facts.certificates;
-        }
-      }
-      find_deleted(order);
+      judge_together(std::move(order));
     }
-    for (auto& s : c_.unnumbered) judge(s, nullptr, 0, false);
+    for (const auto& group : c_.dated) {
+      std::vector<Save*> order;
+      for (auto i : group) order.push_back(&c_.unnumbered[i]);
+      judge_together(std::move(order));
+    }
+    for (auto& s : c_.unnumbered)
+      if (!s.timestamp) judge(s, nullptr, 0, false);
   }
 
  private:
@@ -219,6 +212,21 @@ class Judge {
       o.implausible = true;
     }
     return o;
+  }
+
+  /// By time: what was written first is the measure of what was written later.
+  void judge_together(std::vector<Save*> order) {
+    std::stable_sort(order.begin(), order.end(), [](const Save* a, const Save* b) { return written_at(*a) < written_at(*b); });
+    const Save* measure = nullptr;
+    std::uint64_t certificates_before = 0;
+    for (auto* s : order) {
+      judge(*s, measure, certificates_before, order.size() > 1 && s != order.back());
+      if (s->state == CheckpointState::complete) {
+        measure = s;
+        certificates_before |= s->facts.certificates;
+      }
+    }
+    find_deleted(order);
   }
 
   void compare(const Save& s, const Save& measure, bool format_whole, Opinion& o) const {
