@@ -14,11 +14,6 @@ namespace {
 
 constexpr int kHelpColumn = 34;
 
-std::string capital(std::string text) {
-  if (!text.empty() && text.front() >= 'a' && text.front() <= 'z') text.front() = static_cast<char>(text.front() - 'a' + 'A');
-  return text;
-}
-
 /// A setter's UsageError does not know which option it was for; the parser's own exceptions must not be thrown through.
 struct Assigner {
   Options* options;
@@ -85,14 +80,14 @@ const Command* find_command(const std::string& name) {
   if (word.size() > 1 && word.front() == '-') {
     const std::string name = word.substr(0, word.find('='));
     const std::string hint = did_you_mean(name, known_options(command));
-    throw UsageError("unknown option " + harmless(name), hint.empty() ? help : capital(hint) + " " + help);
+    throw UsageError("unknown option " + harmless(name) + (hint.empty() ? "" : "; " + hint), help);
   }
   if (command != nullptr) throw UsageError("what is \"" + harmless(word) + "\" for?", help);
   std::vector<std::string> names;
   for (const Command& known : all_commands())
     if (!known.hidden) names.push_back(known.name);
   const std::string hint = did_you_mean(word, names);
-  throw UsageError("unknown command \"" + harmless(word) + "\"", hint.empty() ? help : capital(hint) + " " + help);
+  throw UsageError("unknown command \"" + harmless(word) + "\"" + (hint.empty() ? "" : "; " + hint), help);
 }
 
 /// The first word that is no option and no option's value, as the parser sees it.
@@ -160,7 +155,8 @@ Invocation parse_command_line(const std::vector<std::string>& arguments) {
 
 int run_program(const std::vector<std::string>& arguments) {
   const auto complain = [](const std::string& what, const std::string& remedy) {
-    std::fprintf(stderr, "trainvigil: %s%s%s\n", what.c_str(), remedy.empty() ? "" : ". ", remedy.c_str());
+    const char* joint = remedy.empty() ? "" : what.ends_with('?') ? " " : ". ";
+    std::fprintf(stderr, "trainvigil: %s%s%s\n", what.c_str(), joint, remedy.c_str());
     return kExitUnknown;
   };
   try {

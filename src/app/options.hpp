@@ -15,6 +15,7 @@ struct Options {
   // Everywhere.
   std::optional<std::string> config, state_dir, ssh_config;
   std::optional<Seconds> probe_timeout;
+  bool no_config = false;  ///< demo: whatever is configured here is not part of it
   bool json = false;
   bool no_color = false;
   int verbose = 0;

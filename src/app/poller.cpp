@@ -9,8 +9,6 @@ namespace {
 
 /// What a verdict suspects is confirmed or refuted by one look; more in a row would hammer the host while nothing gets clearer.
 constexpr int kMostConfirming = 3;
-/// Of a look's limit, what the sensors on the host may take; the rest is for connecting and the way back.
-constexpr double kSensorShare = 2.0 / 3.0;
 /// First looks of many hosts do not all begin in the same instant.
 constexpr Seconds kStagger{0.02};
 constexpr Seconds kLongestWait{60};

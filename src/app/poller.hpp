@@ -10,6 +10,9 @@
 
 namespace trainvigil::app {
 
+/// Of a look's limit, what the sensors on the host may take; the rest is for connecting and the way back.
+inline constexpr double kSensorShare = 2.0 / 3.0;
+
 /// A host and those of the jobs that are on it.
 struct HostPlan {
   HostTarget target;

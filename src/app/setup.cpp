@@ -30,6 +30,7 @@ Job described_job(const Options& options, const Config& config) {
   job.interval = options.interval.value_or(config.interval);
   make_absolute(job.checkpoints, job.host);
   make_absolute(job.log, job.host);
+  if (!job.checkpoints && !job.process) throw UsageError("neither --checkpoints nor --process is given", "Give at least one of them");
   if (const auto fault = job_fault(job)) throw UsageError(fault->what, fault->remedy);
   if (job.name.empty()) job.name = default_job_name(job);
   if (const auto fault = name_fault(job.name)) throw UsageError("--name: " + *fault);
@@ -51,7 +52,7 @@ std::vector<Job> configured_jobs(const Options& options, const Setup& setup) {
   for (const std::string& wanted : options.jobs) {
     if (std::find(names.begin(), names.end(), wanted) != names.end()) continue;
     const std::string hint = did_you_mean(wanted, names);
-    throw UsageError("no job " + quoted(wanted) + ": " + file, hint.empty() ? "See trainvigil config show" : "D" + hint.substr(1));
+    throw UsageError("no job " + quoted(wanted) + " in the config" + (hint.empty() ? "" : "; " + hint), "See trainvigil config show (" + file + ")");
   }
   if (!out.empty()) return out;
   if (!options.target.empty())
@@ -72,6 +73,7 @@ void refuse(const Error& error) { throw UsageError(error.where.empty() ? error.w
 
 Setup load_setup(const Options& options) {
   Setup out;
+  if (options.no_config) return out;
   const auto file = find_config(options.config, environment);
   if (!file) return out;
   auto config = load_config(*file);

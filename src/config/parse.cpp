@@ -27,6 +27,7 @@ void take(std::optional<std::string> value, std::string& into) {
 }
 
 Job read_job(const toml::table& table, const Config& defaults, Problems& problems) {
+  const std::size_t known_faults = problems.count();
   TableReader in(table, "[[job]]", problems);
   Job job;
   job.interval = defaults.interval;
@@ -53,16 +54,10 @@ Job read_job(const toml::table& table, const Config& defaults, Problems& problem
   } else if (!job.host.empty()) {
     if (const auto what = host_fault(job.host)) in.fault("host", *what, "Write [user@]host[:port], an alias of ~/.ssh/config, or \"local\"");
   }
-  // What was written but refused is there all the same: no second complaint about the same mistake.
-  Job written = job;
-  if (table.get("checkpoints") != nullptr && !written.checkpoints) written.checkpoints = "/";
-  if (table.get("process") != nullptr && !written.process) written.process = ".";
-  if (const auto fault = job_fault(written)) {
-    const char* at = written.epochs && written.steps                                        ? "steps"
-                     : written.checkpoints && written.checkpoints->find('/') != 0           ? "checkpoints"
-                     : written.log && written.log->find('/') != 0                           ? "log"
-                     : written.end_mark && !written.log && table.get("end_mark") != nullptr ? "end_mark"
-                                                                                            : "";
+  // A key that was refused may be what is missing: no second complaint about the same mistake.
+  if (const auto fault = job_fault(job); fault && problems.count() == known_faults) {
+    const auto relative = [](const std::optional<std::string>& path) { return path && path->front() != '/'; };
+    const char* at = job.epochs && job.steps ? "steps" : relative(job.checkpoints) ? "checkpoints" : relative(job.log) ? "log" : "end_mark";
     in.fault(at, fault->what, fault->remedy);
   }
   if (job.deadline && !parse_when(*job.deadline, watcher_time(0)))
@@ -83,7 +78,8 @@ HostSettings read_host(const std::string& name, const toml::table& table, Proble
       out.transport = TransportKind::openssh;
     } else if (*transport != "libssh") {
       const std::string hint = did_you_mean(*transport, {"libssh", "openssh"});
-      in.fault("transport", "transport \"" + *transport + "\" is unknown", hint.empty() ? "Choose \"libssh\" or \"openssh\"" : "D" + hint.substr(1));
+      in.fault("transport", "transport \"" + *transport + "\" is unknown" + (hint.empty() ? "" : "; " + hint),
+               hint.empty() ? "Choose \"libssh\" or \"openssh\"" : "");
     }
   }
   out.probe_timeout = in.duration("probe_timeout", {Seconds{1}, Seconds{3600}});

@@ -145,9 +145,8 @@ void TableReader::refuse_the_rest() {
   for (auto&& [key, value] : table_) {
     const std::string name(key.str());
     if (std::find(asked_.begin(), asked_.end(), name) != asked_.end()) continue;
-    std::string remedy = did_you_mean(name, asked_);
-    if (!remedy.empty()) remedy.front() = 'D';
-    problems_.add(key.source(), "unknown key " + quoted(name) + " in " + title_, std::move(remedy));
+    const std::string hint = did_you_mean(name, asked_);
+    problems_.add(key.source(), "unknown key " + quoted(name) + " in " + title_ + (hint.empty() ? "" : "; " + hint));
   }
 }
 

@@ -18,6 +18,7 @@ class Problems {
   explicit Problems(std::string file) : file_(std::move(file)) {}
   void add(const toml::source_region& place, std::string what, std::string remedy = {});
   [[nodiscard]] bool empty() const { return found_.empty(); }
+  [[nodiscard]] std::size_t count() const { return found_.size(); }
   /// In the order of the file.
   ConfigErrors take();
 

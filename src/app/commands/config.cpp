@@ -59,8 +59,8 @@ int run_config(const Options& options) {
   if (options.argument == "show") return show(options);
   if (options.argument == "init") return init(options);
   const std::string hint = did_you_mean(options.argument, {"check", "show", "init"});
-  throw UsageError("unknown action \"" + harmless(options.argument) + "\" of config",
-                   hint.empty() ? "Choose check, show or init" : "D" + hint.substr(1));
+  throw UsageError("unknown action \"" + harmless(options.argument) + "\" of config" + (hint.empty() ? "" : "; " + hint),
+                   "Choose check, show or init");
 }
 
 }  // namespace

@@ -1,8 +1,11 @@
+#include <algorithm>
 #include <cstdio>
+#include <string_view>
 
 #include "app/commands/commands.hpp"
 #include "app/memory.hpp"
 #include "app/output.hpp"
+#include "app/overrides.hpp"
 #include "app/setup.hpp"
 #include "trainvigil/exit_code.hpp"
 #include "trainvigil/trace.hpp"
@@ -10,36 +13,15 @@
 namespace trainvigil::app {
 namespace {
 
-/// What the command line says wins over the header; a total replaces the other kind of total.
-Job overridden(Job job, const Job& given) {
-  const auto take = [](auto& into, const auto& from) {
-    if (from) into = from;
-  };
-  if (!given.name.empty()) job.name = given.name;
-  take(job.checkpoints, given.checkpoints);
-  take(job.process, given.process);
-  if (given.epochs || given.steps) {
-    job.epochs = given.epochs;
-    job.steps = given.steps;
-  }
-  take(job.log, given.log);
-  take(job.end_mark, given.end_mark);
-  take(job.expected, given.expected);
-  take(job.stall_after, given.stall_after);
-  if (given.deadline) {
-    job.deadline = given.deadline;
-    job.deadline_at.reset();
-  }
-  return job;
-}
-
 void print_explanation(const Explanation& explanation, bool json) {
   if (explanation.text.empty()) return;
-  std::string text = "    ";
-  for (const char c : explanation.text)
-    text += c == '\n'                                                                        ? std::string("\n    ")
-            : harmless(std::string(1, c)).size() > 1 && static_cast<unsigned char>(c) < 0x80 ? harmless(std::string(1, c))
-                                                                                             : std::string(1, c);
+  std::string text;
+  std::string_view rest = explanation.text;
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    text += (text.empty() ? "    " : "\n    ") + harmless(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
   // Beside JSON lines there is no room for prose.
   if (json)
     std::fprintf(stderr, "%s\n", text.c_str());

@@ -16,8 +16,7 @@ WaitFor wait_for_value(const std::string& text) {
   if (text == "checkpoint") return WaitFor::checkpoint;
   if (text == "change") return WaitFor::change;
   const std::string hint = did_you_mean(text, {"completed", "checkpoint", "change"});
-  throw UsageError("\"" + harmless(text) + "\" is nothing to wait for",
-                   hint.empty() ? "Choose completed, checkpoint or change" : "D" + hint.substr(1));
+  throw UsageError("\"" + harmless(text) + "\" is nothing to wait for" + (hint.empty() ? "" : "; " + hint), "Choose completed, checkpoint or change");
 }
 
 void show(const Verdict& verdict, const Options& options) {

@@ -1,0 +1,150 @@
+#include <algorithm>
+#include <cstdio>
+
+#include "app/checkpoint_view.hpp"
+#include "app/commands/commands.hpp"
+#include "app/logging.hpp"
+#include "app/memory.hpp"
+#include "app/output.hpp"
+#include "app/overrides.hpp"
+#include "app/setup.hpp"
+#include "app/single_look.hpp"
+#include "trainvigil/exit_code.hpp"
+#include "trainvigil/trace.hpp"
+
+namespace trainvigil::app {
+namespace {
+
+/// The checkpoints of one job as one observation shows them, or why there is nothing to show.
+struct Shown {
+  Job job;
+  CheckpointView view;
+  std::optional<HostTime> now;
+  std::string unknown;  ///< not empty: the directory could not be read
+};
+
+Shown shown_after(const Job& job, const Observation& last, const CheckpointView& view) {
+  Shown out{job, {}, last.host.time, {}};
+  if (last.reach != Reach::ok) {
+    out.unknown = job.host + ": " + last.error.value_or(to_string(last.reach)) + (last.remedy ? ". " + *last.remedy : "");
+  } else if (last.files) {
+    out.view = view;
+  } else if (last.files_error.value_or("not listed") != "missing") {
+    out.unknown = job.checkpoints.value_or("") + " can not be read: " + last.files_error.value_or("not listed");
+  }
+  return out;
+}
+
+/// The judge itself looks at the listing, with what it remembers of the run, so that `status` and this command never differ. Nothing is kept.
+Shown judged(const Job& job, Observation observation, const std::optional<std::string>& remembered, const Prior& prior) {
+  JobState state;
+  if (remembered && !state.parse(*remembered)) state = JobState();
+  advance(job, prior, state, observation);
+  return shown_after(job, observation, checkpoint_view(state));
+}
+
+std::vector<Shown> look(const Options& options) {
+  const Setup setup = load_setup(options);
+  std::vector<Job> jobs = choose_jobs(options, setup);
+  std::erase_if(jobs, [](const Job& job) { return !job.checkpoints; });
+  if (jobs.empty()) throw UsageError("no checkpoint directory to look into", "Give --checkpoints DIR");
+  if (options.last_good && jobs.size() > 1)
+    throw UsageError("--last-good prints one path, and there are " + std::to_string(jobs.size()) + " jobs", "Pick one with --job NAME");
+  const auto directory = find_state_dir(options.state_dir, setup.config.state_dir, environment);
+  // The list is worth having without a history, too.
+  std::optional<History> history;
+  if (directory)
+    if (auto opened = History::open(*directory)) history.emplace(*std::move(opened));
+  LookOptions how;
+  how.verify_all = options.verify;
+  const auto observations = look_at_all(jobs, plan_hosts(jobs, options, setup.config), how);
+  std::vector<Shown> out;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    Remembered known;
+    if (history)
+      if (auto found = history->remembered(jobs[i])) known = *std::move(found);
+    out.push_back(judged(jobs[i], observations[i], known.state.empty() ? std::nullopt : std::optional(known.state), known.prior));
+  }
+  return out;
+}
+
+/// `cut`: the trace ends within a line.
+Shown from_trace(const Options& options, bool& cut) {
+  auto reader = TraceReader::open(*options.from_trace);
+  if (!reader) refuse(reader.error());
+  const Job job = overridden(reader->header().job, options.described);
+  JobState state;
+  Observation observation;
+  bool any = false;
+  for (;;) {
+    const auto more = reader->next(observation);
+    if (!more) {
+      std::fprintf(stderr, "trainvigil: %s\n", harmless(more.error().text()).c_str());
+      cut = true;
+    }
+    if (!more || !*more) break;
+    advance(job, reader->header().prior, state, observation);
+    any = true;
+  }
+  if (!any) throw UsageError(harmless(*options.from_trace) + " holds no observation", "Record one with trainvigil run --record FILE");
+  return shown_after(job, observation, checkpoint_view(state));
+}
+
+int print_last_good(const Shown& shown) {
+  const Checkpoint* good = last_good(shown.view);
+  if (good == nullptr) {
+    std::fprintf(stderr, "trainvigil: no complete checkpoint there\n");
+    return kExitCritical;
+  }
+  const std::string directory = shown.job.checkpoints.value_or("");
+  const bool slash = !directory.empty() && directory.back() == '/';
+  print_line(good->path.empty() || good->path == "." ? directory : directory + (slash ? "" : "/") + good->path);
+  return kExitOk;
+}
+
+int run_checkpoints(const Options& options) {
+  const auto logging = start_logging(options.verbose, "");
+  if (!logging) refuse(logging.error());
+  bool cut = false;
+  if (options.from_trace && !options.target.empty()) throw UsageError("both a TARGET and --from-trace are given", "Use either");
+  const std::vector<Shown> all = options.from_trace ? std::vector<Shown>{from_trace(options, cut)} : look(options);
+  int code = kExitOk;
+  const TextStyle style = text_style(options);
+  for (const Shown& shown : all) {
+    if (!shown.unknown.empty()) {
+      std::fprintf(stderr, "trainvigil: %s\n", harmless(shown.unknown).c_str());
+      code = kExitUnknown;
+    } else if (options.last_good) {
+      code = print_last_good(shown);
+    } else if (options.json) {
+      print_line(format_checkpoints_json(shown.view));
+    } else {
+      if (all.size() > 1) print_line(harmless(shown.job.name) + ":");
+      print(format_checkpoints_table(shown.view, shown.now, style));
+    }
+  }
+  return cut ? kExitUnknown : code;
+}
+
+}  // namespace
+
+Command checkpoints_command() {
+  return {
+      "checkpoints",
+      "Every checkpoint with its state; or the newest that is safe to resume from",
+      "Exit codes of --last-good: 0 printed, 2 none there (and nothing on stdout), 3 unknown.\n"
+      "Examples:\n"
+      "  trainvigil checkpoints gpu1 --checkpoints /data/run/output\n"
+      "  python train.py --resume \"$(trainvigil checkpoints local --checkpoints ./output --last-good)\"",
+      {target_argument()},
+      together({{{"--last-good", "", "Print only the absolute path of the newest complete one",
+                  [](Options& o, const std::string&) { o.last_good = true; }, ""},
+                 {"--verify", "", "Read every file's format, not only the newest ones'", [](Options& o, const std::string&) { o.verify = true; }, ""},
+                 {"--from-trace", "FILE", "Look at a trace's last observation instead of a host",
+                  [](Options& o, const std::string& v) { o.from_trace = v; }, ""},
+                 job_option()},
+                describing_options()}),
+      run_checkpoints};
+}
+
+}  // namespace trainvigil::app
