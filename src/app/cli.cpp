@@ -41,12 +41,12 @@ void add_option(CLI::App& app, const OptionSpec& spec, Options& options) {
         },
         spec.help);
   } else {
-    option = app.add_option_function<std::vector<std::string>>(
-        spec.names,
-        [assign](const std::vector<std::string>& values) {
-          for (const std::string& value : values) assign(value);
-        },
-        spec.help);
+    const auto assign_all = [assign, many = spec.many](const std::vector<std::string>& values) {
+      if (values.size() > 1 && !many)
+        throw UsageError(assign.shown + " is given " + std::to_string(values.size()) + " times", "Keep the one that is meant");
+      for (const std::string& value : values) assign(value);
+    };
+    option = app.add_option_function<std::vector<std::string>>(spec.names, assign_all, spec.help);
     option->type_name(spec.value)->expected(1)->allow_extra_args(false)->take_all();
   }
   if (!spec.group.empty()) option->group(spec.group);

@@ -26,6 +26,7 @@ struct OptionSpec {
   std::string help;
   std::function<void(Options&, const std::string&)> set;  ///< throws UsageError; called once for each time that it is given
   std::string group;                                      ///< heading in the help
+  bool many = false;                                      ///< may be given more than once
 };
 
 struct ArgumentSpec {

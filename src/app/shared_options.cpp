@@ -94,7 +94,8 @@ OptionSpec interval_option() {
 }
 
 OptionSpec job_option() {
-  return {"--job", "NAME", "Only this job of the config; may be repeated", [](Options& o, const std::string& v) { o.jobs.push_back(filled(v)); }, ""};
+  return {"--job", "NAME", "Only this job of the config; may be repeated", [](Options& o, const std::string& v) { o.jobs.push_back(filled(v)); },
+          "",      true};
 }
 
 ArgumentSpec target_argument() {

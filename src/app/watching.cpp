@@ -33,8 +33,25 @@ Watching::Watching(const Options& options, bool afresh)
       memory_(history_, afresh),
       poller_(*world_, memory_, jobs_, plan_hosts(jobs_, options, setup_.config)) {}
 
+void Watching::tell_reach(const Turn& turn) {
+  const Observation& o = turn.observation;
+  if (o.reach == Reach::ok) {
+    if (told_.erase(turn.job.host) > 0) log_warning(turn.job.host + ": reached again");
+    return;
+  }
+  std::string words = turn.job.host + ": " + o.error.value_or(to_string(o.reach));
+  if (o.remedy && !o.remedy->empty()) words += ". " + *o.remedy;
+  std::string& told = told_[turn.job.host];
+  if (told == words) return;
+  log_warning(words);
+  told = std::move(words);
+}
+
 PollEnd Watching::poll(const PollOptions& options, const Poller::OnTurn& on_turn) {
-  const auto end = poller_.run(options, on_turn);
+  const auto end = poller_.run(options, [&](const Turn& turn) {
+    tell_reach(turn);
+    return on_turn(turn);
+  });
   if (!end) refuse(end.error());
   return *end;
 }

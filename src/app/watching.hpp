@@ -1,8 +1,10 @@
 // What status, check, wait and run have in common: jobs, history, world and poller, in the order in which they must be torn down.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "app/memory.hpp"
@@ -22,16 +24,20 @@ class Watching {
   [[nodiscard]] const std::vector<Job>& jobs() const { return jobs_; }
   [[nodiscard]] History& history() { return history_; }
   [[nodiscard]] World& world() { return *world_; }
-  /// Polls; an error of the history ends in a UsageError.
+  /// Polls, and tells on stderr why a host can not be reached and what mends that, once for each reason. An error of the history ends in a
+  /// UsageError.
   PollEnd poll(const PollOptions& options, const Poller::OnTurn& on_turn);
 
  private:
+  void tell_reach(const Turn& turn);
+
   Setup setup_;
   std::vector<Job> jobs_;
   History history_;
   std::unique_ptr<World> world_;
   StoredMemory memory_;
   Poller poller_;
+  std::map<std::string, std::string> told_;  ///< by host
 };
 
 /// The last verdict of every job after one look each, confirmed where that was wanted; in the order of the jobs.

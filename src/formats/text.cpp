@@ -140,7 +140,7 @@ std::string format_text(const Verdict& v, const TextStyle& style) {
   if (v.cause) phase += ", cause " + harmless(*v.cause);
   page.line("  phase     ", phase);
   if (v.last)
-    page.line("  last known ", std::string(to_string(v.last->phase)) + " at " + local_clock(v.last->time, v.time) + " " + zone_name(v.last->time));
+    page.line("  last      ", std::string(to_string(v.last->phase)) + " at " + local_clock(v.last->time, v.time) + " " + zone_name(v.last->time));
   checkpoint_lines(page, v, style.verbose);
   evidence_lines(page, v);
   if (!v.findings.empty()) page.line("  findings  ", joined(v.findings));

@@ -43,7 +43,8 @@ class TemporaryFolder {
 class StandIn {
  public:
   StandIn(const std::string& directory, const std::string& log, int epochs) {
-    std::vector<std::string> words = {"trainvigil", "demo-job", directory, "--epochs", std::to_string(epochs)};
+    // Not under the watcher's own name: whatever is called trainvigil is an onlooker and no job.
+    std::vector<std::string> words = {"train_demo", "demo-job", directory, "--epochs", std::to_string(epochs)};
     std::vector<char*> argv;
     for (std::string& word : words) argv.push_back(word.data());
     argv.push_back(nullptr);
