@@ -14,6 +14,7 @@
 #include <string_view>
 #include <thread>
 
+#include "transport/base64.hpp"
 #include "transport/event_loop.hpp"
 #include "transport/fd.hpp"
 #include "transport/threads.hpp"
@@ -45,17 +46,6 @@ std::optional<std::string_view> take_string(std::string_view& rest) {
   const std::string_view value = rest.substr(4, size);
   rest.remove_prefix(4 + size);
   return value;
-}
-
-std::string base64(std::string_view bytes) {
-  constexpr std::string_view kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    std::uint32_t group = 0;
-    for (std::size_t k = 0; k < 3; ++k) group = (group << 8U) | (i + k < bytes.size() ? static_cast<unsigned char>(bytes[i + k]) : 0U);
-    for (std::size_t k = 0; k < 4; ++k) out += i + k <= bytes.size() ? kLetters[(group >> (18 - 6 * k)) & 63U] : '=';
-  }
-  return out;
 }
 
 UniqueFd connect_agent(const std::string& path) {
@@ -150,7 +140,7 @@ std::string filter_identities(const std::string& payload, const AgentPlan& plan,
     const auto blob = take_string(rest);
     const auto comment = blob ? take_string(rest) : std::nullopt;
     if (!comment) return payload;
-    const auto named = std::find(plan.first.begin(), plan.first.end(), base64(*blob));
+    const auto named = std::find(plan.first.begin(), plan.first.end(), base64_encode(*blob));
     if (plan.only_these && named == plan.first.end()) continue;
     entries.push_back({u32(static_cast<std::uint32_t>(blob->size())) + std::string(*blob) + u32(static_cast<std::uint32_t>(comment->size())) +
                            std::string(*comment),

@@ -61,6 +61,7 @@ constexpr std::array kSshWords = {
     TextRow{"Can't open user config file", Layer::target},
     TextRow{"terminating, ", Layer::target},
     TextRow{"Unable to negotiate", Layer::exchange},
+    TextRow{"during banner exchange", Layer::exchange},
     TextRow{"kex_exchange_identification", Layer::greeting},
     TextRow{"ssh_exchange_identification", Layer::greeting},
     TextRow{"open failed: connect failed", Layer::dial},
@@ -158,7 +159,7 @@ Fault classify_ssh_stderr(std::string_view err, std::string_view by_hand) {
   const Layer layer = row == kSshWords.end() ? Layer::lost : row->layer;
   const SshWords words = without_prose(err);
   Fault fault = make_fault(layer, {}, by_hand);
-  fault.failure.what = one_line(words.sentences, 600);
+  fault.failure.what = one_line(words.sentences, 600, true);
   if (fault.failure.what.empty()) fault.failure.what = "ssh ended without a word";
   if (layer == Layer::host_key_changed && !words.command.empty()) {
     fault.failure.remedy =

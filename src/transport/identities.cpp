@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <string_view>
+
+#include "transport/base64.hpp"
 
 namespace trainvigil::transport {
 namespace {
@@ -35,6 +38,21 @@ void remember_public(Identities& identities, const SshKey& key) {
   std::string base64 = public_base64(key.get());
   auto& list = identities.agent_first;
   if (!base64.empty() && std::find(list.begin(), list.end(), base64) == list.end()) list.push_back(std::move(base64));
+}
+
+/// Without its leading string: a length of four bytes and as many bytes.
+std::string_view after_string(std::string_view blob) {
+  std::size_t size = 4;
+  for (std::size_t i = 0; i < 4 && i < blob.size(); ++i) size += static_cast<std::size_t>(static_cast<unsigned char>(blob[i])) << (24 - 8 * i);
+  return blob.substr(std::min(size, blob.size()));
+}
+
+/// A key is its type and its numbers; its certificate a type, a nonce, the same numbers, and more. (ssh_key_cmp finds the two always different.)
+bool certifies(ssh_key certificate, ssh_key key) {
+  const std::string whole = base64_decode(public_base64(certificate));
+  const std::string plain = base64_decode(public_base64(key));
+  const std::string_view numbers = after_string(plain);
+  return !numbers.empty() && after_string(after_string(whole)).substr(0, numbers.size()) == numbers;
 }
 
 }  // namespace
@@ -84,9 +102,7 @@ Identities load_identities(const SshSettings& settings) {
     if (ssh_pki_export_privkey_to_pubkey(key.get(), &half) == SSH_OK) remember_public(identities, SshKey(half));
     for (const auto& [name, certificate] : certificates) {
       SshKey with = read_private(path, encrypted);
-      // Compares the public halves: the certificate has to be this key's.
-      if (with && ssh_key_cmp(certificate.get(), with.get(), SSH_KEY_CMP_PUBLIC) == 0 &&
-          ssh_pki_copy_cert_to_privkey(certificate.get(), with.get()) == SSH_OK) {
+      if (with && certifies(certificate.get(), with.get()) && ssh_pki_copy_cert_to_privkey(certificate.get(), with.get()) == SSH_OK) {
         identities.usable.push_back({name, std::move(with)});
       }
     }
