@@ -370,11 +370,11 @@ tv_end() {
   done
 }
 
-# All processes below those named in $*, one level a turn.
+# All processes below this shell. First found, then ended: a child whose parent has gone is nobody's child any more.
 tv_end_tree() {
   set +f
-  parents=" $tv_pid "
-  for turn in 1 2 3 4; do
+  parents=" $tv_pid " all=
+  while :; do
     found=
     for file in /proc/[0-9]*/stat; do
       { read -r text <"$file"; } 2>/dev/null || continue
@@ -383,9 +383,9 @@ tv_end_tree() {
       case $parents in *" ${text%% *} "*) found="$found $pid" ;; esac
     done
     [ -n "$found" ] || break
-    parents="$found "
-    kill -TERM $found 2>/dev/null
+    all="$all$found" parents="$found "
   done
+  [ -z "$all" ] || kill -TERM $all 2>/dev/null
 }
 
 # The watching side is gone: nothing of ours stays.

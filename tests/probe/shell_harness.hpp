@@ -123,7 +123,10 @@ class Shell {
   bool pump(Conversation& conversation, Seconds limit, Predicate until_true) {
     const auto until = Clock::now() + limit;
     while (!until_true()) {
-      if (pending_.empty()) pending_ = conversation.take_output(4096);
+      if (pending_.empty()) {
+        pending_ = conversation.take_output(4096);
+        sent += pending_;
+      }
       std::array<pollfd, 2> fds{pollfd{out_, POLLIN, 0}, pollfd{pending_.empty() ? -1 : in_, POLLOUT, 0}};
       if (Clock::now() >= until || conversation.broken()) return false;
       ::poll(fds.data(), fds.size(), 20);
@@ -136,7 +139,7 @@ class Shell {
         const auto count = ::read(out_, buffer.data(), buffer.size());
         if (count == 0) return false;
         if (count > 0) {
-          ++reads;
+          got.append(buffer.data(), static_cast<std::size_t>(count));
           conversation.received(std::string_view(buffer.data(), static_cast<std::size_t>(count)));
         }
       }
@@ -151,7 +154,16 @@ class Shell {
     return conversation.take(watcher_time(1));
   }
 
-  int reads = 0;
+  /// How often a request of this kind went out.
+  [[nodiscard]] int requests(char kind) const {
+    const std::string word = std::string("\nTV1 ") + kind + " ";
+    int count = 0;
+    for (auto at = sent.find(word); at != std::string::npos; at = sent.find(word, at + 1)) ++count;
+    return count;
+  }
+
+  std::string sent;  ///< the script and all requests
+  std::string got;   ///< all answers
 
  private:
   pid_t pid_ = -1;

@@ -29,6 +29,7 @@ constexpr std::int64_t kListingBytes = 2'500'000;      ///< of the bounded answe
 /// One request that is under way.
 struct Request {
   std::string slot;
+  bool was_free = false;  ///< we had the end of the slot's answer before
   Answer answer;
   std::function<void(const Answer&)> done;
 };
@@ -157,7 +158,9 @@ class Probe final : public ProbeConversation {
     if (!request->second.answer.ended) return;
     auto finished = std::move(request->second);
     requests_.erase(request);
-    ended_slots_.insert(finished.slot);
+    // "busy" and "early" come from the resident shell: nothing was started, the slot is what it was.
+    const bool started = finished.answer.status != "busy" && finished.answer.status != "early";
+    if (started || (finished.was_free && finished.answer.status == "early")) ended_slots_.insert(finished.slot);
     finished.done(finished.answer);
   }
 
@@ -245,9 +248,10 @@ void Probe::start(std::string_view text) {
 void Probe::request(char kind, const std::string& slot, const std::string& arguments, std::function<void(const Answer&)> done) {
   if (settling_) return;
   const auto seq = next_seq();
-  output_ += std::string("TV1 ") + kind + " " + seq_word(seq) + " " + slot + (slot == "g" ? "" : slot_suffix_) +
-             (ended_slots_.erase(slot) > 0 ? " w" : " -") + (arguments.empty() ? "" : " ") + arguments + "\n";
-  requests_.emplace(seq, Request{slot, {}, std::move(done)});
+  const bool was_free = ended_slots_.erase(slot) > 0;
+  output_ += std::string("TV1 ") + kind + " " + seq_word(seq) + " " + slot + (slot == "g" ? "" : slot_suffix_) + (was_free ? " w" : " -");
+  output_ += (arguments.empty() ? "" : " ") + arguments + "\n";
+  requests_.emplace(seq, Request{slot, was_free, {}, std::move(done)});
 }
 
 void Probe::begin() {

@@ -51,10 +51,11 @@ Pattern::Pattern(const std::string& expression) : compiled_(std::make_shared<Com
 
 bool Pattern::matches(const std::string& text) const { return compiled_->usable && regexec(&compiled_->regex, text.c_str(), 0, nullptr, 0) == 0; }
 
-int Pattern::shared_words(std::string_view text) const {
+std::size_t Pattern::likeness(std::string_view text) const {
   const std::string low = lowered(text);
-  return static_cast<int>(std::count_if(compiled_->words.begin(), compiled_->words.end(),
-                                        [&low](const std::string& word) { return low.find(word) != std::string::npos; }));
+  std::size_t letters = 0;
+  for (const std::string& word : compiled_->words) letters += low.find(word) == std::string::npos ? 0 : word.size();
+  return letters;
 }
 
 bool is_onlooker(std::string_view argv0) {

@@ -14,8 +14,8 @@ class Pattern {
  public:
   explicit Pattern(const std::string& expression);
   [[nodiscard]] bool matches(const std::string& text) const;
-  /// How many words of the expression `text` contains, whatever their case: what a near miss is measured by.
-  [[nodiscard]] int shared_words(std::string_view text) const;
+  /// Letters of those words of the expression that `text` contains, whatever their case: what a near miss is measured by.
+  [[nodiscard]] std::size_t likeness(std::string_view text) const;
 
  private:
   struct Compiled;

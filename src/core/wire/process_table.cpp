@@ -179,10 +179,10 @@ void ProcessTable::find_near_misses(const Scan& scan, const std::set<std::int64_
   for (Watch& watch : watches_) {
     watch.near_misses.clear();
     if (!watch.pattern) continue;
-    std::vector<std::pair<int, Process>> candidates;
+    std::vector<std::pair<std::size_t, Process>> candidates;
     for (const auto& [pid, process] : scan.found) {
       if (own.contains(pid) || is_onlooker(process.argv0)) continue;
-      const int shared = watch.pattern->shared_words(process.cmdline);
+      const std::size_t shared = watch.pattern->likeness(process.cmdline);
       if (shared == 0 || watch.pattern->matches(process.cmdline)) continue;
       Process near;
       near.pid = pid;
