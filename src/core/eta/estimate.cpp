@@ -17,6 +17,7 @@ constexpr double kSecondUnitMost = 1.3;     // a second unit longer than this mu
 constexpr double kMemory = 0.8;             // weight of a unit, a unit later
 constexpr double kPause = 1.5;              // a unit longer than this multiple of the level contains a pause
 constexpr double kPauseDoubt = 0.5;
+constexpr double kOverdueUnits = 6;         // 0.28 % of real units take more than five times the level, 0.03 % ten times
 
 struct Quantiles {
   double lo, hi;
@@ -189,10 +190,11 @@ Estimate estimate(const EtaInput& in) {
   if (k <= 2 && in.expected) eta.basis += ", and what earlier runs took";
   out.eta = std::move(eta);
 
-  // Overdue: 1.3 % of real units take three times the level, 0.3 % five times; with few units seen the level itself is in doubt.
+  // Overdue: with few units seen the level itself is in doubt.
   double longest = b;
   for (const double v : d) longest = std::max(longest, v);
-  out.overdue_at = t_k + (k <= 2 ? 4 * longest : std::max(3 * unit, 1.5 * longest));
+  out.late_at = std::max(t_k + late * unit, t_k + longest);
+  out.overdue_at = t_k + (k <= 2 ? kOverdueUnits * longest : std::max(kOverdueUnits * unit, 2 * longest));
   if (d.size() >= first + 5) {
     const std::size_t n = d.size();
     std::vector<double> before(d.begin() + static_cast<std::ptrdiff_t>(std::max(first, n >= 7 ? n - 7 : 0)), d.end() - 2);

@@ -27,7 +27,8 @@ struct Estimate {
   std::optional<double> share;       ///< of the running unit (or stretch between two saves), 0..1
   double spacing = 1;                ///< units between two saves
   std::optional<double> level;       ///< seconds a stretch usually takes
-  std::optional<double> overdue_at;  ///< the next checkpoint is overdue from here on
+  std::optional<double> late_at;     ///< the next checkpoint is later than nine in ten from here on
+  std::optional<double> overdue_at;  ///< … and later than real units ever are but for one in hundreds
   bool slowed = false;               ///< the last two stretches took 1.5 times what the ones before took
 };
 

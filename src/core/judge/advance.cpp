@@ -114,8 +114,14 @@ void sort_findings(std::vector<Finding>& findings) {
 void add_own_findings(const Look& look, const JobState::Impl& state, const Reckoning& reckoning, const Estimate& e, const Ruling& ruling, Statement& out) {
   const RunMemory& run = state.run;
   const bool alive = ruling.phase == Phase::training || ruling.phase == Phase::saving;
-  if (alive && e.overdue_at && epoch_seconds(look.now) > *e.overdue_at) out.find("checkpoint-overdue");
-  if (alive && e.slowed) out.find("slowdown");
+  if (alive && e.overdue_at && epoch_seconds(look.now) > *e.overdue_at) {
+    // While others see the run train at its usual pace, a late checkpoint is a slow unit for much longer than when nobody does.
+    const double level = e.level.value_or(0);
+    const double last = run.checkpoint.ends.back().at;
+    if (run.uneasy_looks >= Patience::looks || epoch_seconds(look.now) > last + 2 * (*e.overdue_at - last) || level <= 0) out.find("checkpoint-overdue");
+  }
+  // News for a quarter of an hour; from then on the slower pace is this run's own.
+  if (alive && e.slowed && look.now - watcher_time(run.checkpoint.ends.back().at) < Seconds{900}) out.find("slowdown");
   if (alive && look.job.deadline_at && e.eta && e.eta->end.p50 && *e.eta->end.p50 > *look.job.deadline_at) out.find("deadline-at-risk");
   if (ruling.phase == Phase::completed && run.completed_by_mark && reckoning.done && reckoning.total && *reckoning.done < *reckoning.total) out.find("ended-early");
   if (ruling.phase == Phase::waiting && look.job.start_within && state.first_look && look.now - *state.first_look > *look.job.start_within) out.find("never-started");
@@ -172,7 +178,8 @@ Verdict advance(const Job& job, const Prior& prior, JobState& job_state, const O
   const Reckoning reckoning = reckon(job, state.run);
   Estimate e = estimate(eta_input(look, job, state, reckoning));
   auto& said = statement.testimonies;
-  if (e.overdue_at && life.main != nullptr && epoch_seconds(look.now) > *e.overdue_at) {
+  const bool long_overdue = e.overdue_at && epoch_seconds(look.now) > *e.overdue_at;
+  if (e.late_at && life.main != nullptr && epoch_seconds(look.now) > *e.late_at) {
     const WatcherTime last = watcher_time(state.run.checkpoint.ends.back().at);
     Testimony t;
     t.signal = "checkpoint-rhythm";
@@ -180,7 +187,8 @@ Verdict advance(const Job& job, const Prior& prior, JobState& job_state, const O
     t.claim = Claim::overdue;
     t.since = last;
     t.looks = Patience::looks;
-    t.says = "overdue";
+    t.long_overdue = long_overdue;
+    t.says = long_overdue ? "overdue" : "late";
     t.detail = "the last was completed " + say_duration(look.now - last) + " ago, usually one comes every " + say_duration(Seconds{e.level.value_or(0)});
     said.push_back(std::move(t));
   }
@@ -190,6 +198,8 @@ Verdict advance(const Job& job, const Prior& prior, JobState& job_state, const O
   const bool training_now = std::any_of(said.begin(), said.end(), [](const Testimony& t) { return t.claim == Claim::progress; }) ||
                             (!state.run.gpu.held && ruling.phase == Phase::training);
   if (training_now && life.main != nullptr && ruling.phase == Phase::training) learn_process_rhythm(state.run.process);
+  const bool calm = std::any_of(said.begin(), said.end(), [](const Testimony& t) { return t.as_usual || (t.source == Source::gpu && t.claim == Claim::progress); });
+  state.run.uneasy_looks = calm ? 0 : state.run.uneasy_looks + 1;
   add_own_findings(look, state, reckoning, e, ruling, statement);
   if (!ruling.cause.empty() && (ruling.phase == Phase::stalled || ruling.phase == Phase::crashed)) statement.find(state.run.cause, Level::critical);
   sort_findings(statement.findings);

@@ -94,6 +94,7 @@ struct GpusMemory {
   bool held = false;                 ///< the job ever held a GPU
   Seconds longest_idle{0};           ///< longest stretch without work that ended by itself
   std::optional<WatcherTime> split_since;
+  std::optional<WatcherTime> spin_since;    ///< spinning at every look since
   int most_seen = 0;                 ///< GPUs of the host ever listed
   int unread_looks = 0;
 };
@@ -114,6 +115,7 @@ struct CheckpointMemory {
   int quiet_looks = 0;               ///< looks since a save last grew
   std::optional<WatcherTime> save_began;
   Seconds longest_save{0};
+  std::optional<double> free_at_save;       ///< bytes left on the file system when the last save was completed
   bool was_complete = false;         ///< a complete checkpoint was there once
   bool seen_new = false;             ///< progress was seen to come, not only found
   int missing_looks = 0;
@@ -159,7 +161,7 @@ struct RunMemory {
   GpusMemory gpu;
   CheckpointMemory checkpoint;
   LogMemory log;
-  int ranks_replaced = 0;
+  int uneasy_looks = 0;              ///< looks running at which nobody saw it train at its usual pace
 };
 
 struct PastRun {
@@ -188,7 +190,6 @@ struct JobState::Impl {
   double told_p90 = 0;               ///< the end's p90 told last, and at which unit: it does not fall without news
   double told_next_p90 = 0;
   double told_done = -1;
-  std::optional<double> disk_free;
   // What an unreachable poll repeats as last known.
   Progress last_progress;
   std::optional<Eta> last_eta;

@@ -43,17 +43,21 @@ std::optional<Stall> find_stall(const Facts& facts, const JobState::Impl& state)
       if (!agree(a, b)) continue;
       const bool overdue = a.claim == Claim::overdue || b.claim == Claim::overdue;
       const Testimony& witness = a.claim == Claim::overdue ? b : a;
+      const bool long_overdue = a.long_overdue || b.long_overdue;
       const bool spinning = a.claim == Claim::spin || b.claim == Claim::spin;
-      // Who objects? Busy CPU does not object to idle GPUs once the checkpoint that the rhythm promised is overdue.
+      // Who objects? Busy CPU does not object to idle GPUs once the checkpoint that the rhythm promised is long overdue, unless it is busy in just the
+      // way it is while training.
       const bool objected = std::any_of(all.begin(), all.end(), [&](const Testimony& t) {
         if (!alive_claim(t.claim)) return false;
-        if (t.claim == Claim::moves && overdue && witness.source == Source::gpu) return false;
+        if (t.claim == Claim::moves && long_overdue && witness.source == Source::gpu) return t.as_usual;
         return true;
       });
       if (objected) continue;
       const WatcherTime since = overdue ? witness.since : std::max(a.since, b.since);
       Seconds limit = stall_limit(facts.look.job, state, spinning);
-      if (overdue && witness.source == Source::gpu && !facts.look.job.stall_after) limit = std::max(limit, Patience::most);
+      if (overdue && witness.source == Source::gpu && !facts.look.job.stall_after) {
+        limit = std::max({limit, Patience::most, Patience::quiet_gaps * state.run.gpu.longest_idle});
+      }
       const int looks = overdue ? witness.looks : std::min(a.looks, b.looks);
       if (now - since < limit || looks < Patience::looks) continue;
       // The GPU names what kind of standstill it is; a process that is stopped or in D state explains it better.

@@ -69,6 +69,7 @@ void describe(A& a, GpusMemory& v) {
   a("held", v.held);
   a("longest_idle", v.longest_idle);
   a("split_since", v.split_since);
+  a("spin_since", v.spin_since);
   a("most_seen", v.most_seen);
   a("unread_looks", v.unread_looks);
 }
@@ -76,6 +77,7 @@ template <typename A>
 void describe(A& a, LayoutMemory::Seen& v) {
   a("bytes", v.bytes);
   a("mtime", v.mtime);
+  a("since", v.since);
 }
 template <typename A>
 void describe(A& a, LayoutMemory& v) {
@@ -85,6 +87,8 @@ void describe(A& a, LayoutMemory& v) {
   a("rewrites", v.rewrites);
   a("growing_since", v.growing_since);
   a("longest_gap", v.longest_gap);
+  a("first_own", v.first_own);
+  a("run_start", v.run_start);
 }
 template <typename A>
 void describe(A& a, Checkpoint& v) {
@@ -99,6 +103,7 @@ void describe(A& a, Checkpoint& v) {
   a("run", v.run);
   a("why", v.why);
   a("missing_shard", v.missing_shard);
+  a("being_deleted", v.being_deleted);
   a("implausible_size", v.implausible_size);
 }
 template <typename A>
@@ -116,6 +121,7 @@ void describe(A& a, CheckpointMemory& v) {
   a("quiet_looks", v.quiet_looks);
   a("save_began", v.save_began);
   a("longest_save", v.longest_save);
+  a("free_at_save", v.free_at_save);
   a("was_complete", v.was_complete);
   a("seen_new", v.seen_new);
   a("missing_looks", v.missing_looks);
@@ -154,6 +160,7 @@ void describe(A& a, RunMemory& v) {
   a("quiet_since", v.quiet_since);
   a("stalled", v.stalled);
   a("recovery_looks", v.recovery_looks);
+  a("uneasy_looks", v.uneasy_looks);
   a("cause", v.cause);
   a("process", v.process);
   a("gpu", v.gpu);

@@ -121,9 +121,9 @@ Ruling alive(const Facts& f, JobState::Impl& state, Statement& out) {
     const Seconds patience = std::max(Patience::unused_gpu, 1.5 * run.gpu.longest_idle);
     if (f.look.now - gpu->since > patience) out.find("gpu-unused");
   }
-  if (gpu != nullptr && gpu->claim == Claim::spin && gpu->looks >= Patience::looks) {
+  if (gpu != nullptr && gpu->claim == Claim::spin && run.gpu.spin_since) {
     const Seconds patience = 2 * std::max(stall_limit(f.look.job, state, true), run.gpu.longest_idle);
-    if (f.look.now - gpu->since > patience) out.find(gpu->cause);
+    if (f.look.now - *run.gpu.spin_since > patience) out.find(gpu->cause);
   }
   return r;
 }
@@ -145,6 +145,7 @@ Ruling gone(const Facts& f, JobState::Impl& state, Statement& out) {
   const std::string cause{proven_cause(f.look, f.life, state)};
   if (run.cause.empty() || run.cause == "workers-left") run.cause = cause;
   if (run.completed_at || end != End::open) {
+    if (!run.completed_at) run.completed_by_mark = end == End::by_mark;
     run.cause.clear();
     r.phase = Phase::completed;
     r.confidence = weigh(f.testimonies, {}, {}, 2);
@@ -161,7 +162,8 @@ Ruling gone(const Facts& f, JobState::Impl& state, Statement& out) {
     return r;
   }
   // Progress that comes after the death of the process is not its own: somebody contradicts.
-  if (run.gone_at && run.checkpoint.progressed_at && *run.checkpoint.progressed_at - *run.gone_at > Seconds{120}) {
+  const auto& ends = run.checkpoint.ends;
+  if (run.gone_at && !ends.empty() && watcher_time(ends.back().at) - *run.gone_at > Seconds{60}) {
     r.phase = Phase::unknown;
     r.because = "the process is gone and yet checkpoints come";
     return r;

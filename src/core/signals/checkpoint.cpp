@@ -216,6 +216,7 @@ void checkpoint_signal(const Look& look, const Life& life, JobState::Impl& state
   if (progressed) {
     memory.seen_new = true;
     memory.progressed_at = look.now;
+    if (look.seen.disk && look.seen.disk->free_bytes) memory.free_at_save = static_cast<double>(*look.seen.disk->free_bytes);
   } else if (!memory.progressed_at && !memory.ends.empty()) {
     memory.progressed_at = watcher_time(memory.ends.back().at);
   }

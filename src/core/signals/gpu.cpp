@@ -200,6 +200,11 @@ void gpu_signal(const Look& look, const Life& life, JobState::Impl& state, State
   } else {
     memory.split_since.reset();
   }
+  if (claim != Claim::spin) {
+    memory.spin_since.reset();
+  } else if (!memory.spin_since) {
+    memory.spin_since = look.now;
+  }
   const bool moving = claim == Claim::progress || claim == Claim::moves;
   if (moving) {
     if (memory.still_looks > 0) memory.longest_idle = std::max(memory.longest_idle, look.now - *memory.moved_at);

@@ -73,11 +73,14 @@ void disk_space(const Look& look, const RunMemory& run, Statement& out) {
       out.find("disk-full");
       out.say({.signal = "disk", .source = Source::host, .says = "full", .detail = say_bytes(static_cast<double>(*d.free_bytes)) + " left"});
     } else if (d.free_bytes && run.checkpoint.view.bytes_per_save) {
-      // With rotation the oldest save goes after the newest is whole, so one save of room is used at a time; two must fit for a calm night.
+      // Two further saves must fit for a calm night. A run that deletes its old saves uses no more room than it did at its last save, so there only
+      // space that others took since then is a danger.
       const double save = static_cast<double>(*run.checkpoint.view.bytes_per_save);
-      const double still_to_write = std::max(0.0, run.checkpoint.growing_bytes);
-      const double needed = (run.checkpoint.view.rotated || run.checkpoint.view.in_place ? 1 : 2) * save - std::min(still_to_write, save);
-      if (save > 0 && static_cast<double>(*d.free_bytes) < needed) {
+      const double free = static_cast<double>(*d.free_bytes);
+      const double written = std::clamp(run.checkpoint.growing_bytes, 0.0, save);
+      const bool reuses = run.checkpoint.view.rotated || run.checkpoint.view.in_place;
+      const bool as_before = reuses && run.checkpoint.free_at_save && free > *run.checkpoint.free_at_save - written - 0.25 * save;
+      if (save > 0 && !as_before && free < (reuses ? 1 : 2) * save - written) {
         out.find("disk-low");
         out.say({.signal = "disk", .source = Source::host, .says = "low",
                  .detail = say_bytes(static_cast<double>(*d.free_bytes)) + " left, a save takes " + say_bytes(save)});

@@ -17,6 +17,7 @@ constexpr double kStoppedIoShare = 0.02;
 constexpr double kSteadyIo = 0.8;
 constexpr double kUsualIoFloor = 65536;
 constexpr int kUsualLooks = 5;
+constexpr double kUsualShare = 0.5;
 constexpr double kAverageWeight = 0.1;
 
 struct Rates {
@@ -121,12 +122,14 @@ void process_signal(const Look& look, const Life& life, RunMemory& run, Statemen
   if (rates.io) detail += ", I/O " + say_bytes(*rates.io) + "/s";
   if (claim == Claim::still) detail += ", nothing moved for " + say_duration(look.now - since);
   if (claim == Claim::busy_wait) detail += ", I/O of the run stopped " + say_duration(look.now - since) + " ago";
+  const bool as_usual = claim == Claim::moves && memory.usual_looks >= kUsualLooks && rates.cpu.value_or(0) >= kUsualShare * memory.usual_cpu &&
+                        (!rates.io || *rates.io >= kUsualShare * std::min(memory.usual_io, kUsualIoFloor));
   const bool stopped = memory.stopped_looks >= 2;
   const char* cause = stopped ? "process-stopped" : (memory.dstate_looks >= 3 ? "process-dstate" : "");
   if (stopped) out.find("process-stopped");
   const char* says = stopped ? "stopped" : claim == Claim::still ? "still" : (claim == Claim::busy_wait ? "busy-wait" : "alive");
   out.say({.signal = "main-process", .source = Source::process, .claim = claim, .since = since,
-           .looks = claim == Claim::busy_wait ? memory.wait_looks : memory.still_looks, .cause = cause, .says = says, .detail = std::move(detail)});
+           .looks = claim == Claim::busy_wait ? memory.wait_looks : memory.still_looks, .as_usual = as_usual, .cause = cause, .says = says, .detail = std::move(detail)});
 }
 
 void learn_process_rhythm(ProcessMemory& memory) {
