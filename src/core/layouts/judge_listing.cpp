@@ -149,6 +149,18 @@ bool argument_resumes(std::string_view cmdline) {
   return false;
 }
 
+/// A file that this run wrote knows of at least as much as an earlier run's newest save: it builds on it.
+bool file_proves_resume(const Context& c, const std::optional<FileProgress>& progress) {
+  if (!progress || !progress->done || !c.in.run_start) return false;
+  const auto file = std::find_if(c.listing.entries.begin(), c.listing.entries.end(), [&](const FileEntry& e) { return e.path == progress->path; });
+  if (file == c.listing.entries.end() || !file->mtime || *file->mtime < *c.in.run_start) return false;
+  for (const auto& s : c.saves) {
+    if (s.run == CheckpointRun::this_run && s.state == CheckpointState::complete) return false;  // its own saves tell more
+    if (s.run == CheckpointRun::earlier && s.state == CheckpointState::complete && s.unit == progress->unit && s.done && static_cast<double>(*s.done) > *progress->done) return false;
+  }
+  return std::any_of(c.saves.begin(), c.saves.end(), [&](const Save& s) { return s.run == CheckpointRun::earlier && s.unit == progress->unit && s.done.value_or(0) > 0; });
+}
+
 void remember(Context& c) {
   std::map<std::string, LayoutMemory::Seen> files;
   const auto keep = [&](Index i) {
@@ -222,11 +234,11 @@ CheckpointView judge_listing(const LayoutInput& in, LayoutMemory& memory) {
   learn_quiet(c);
   find_pointers(c);
   apply_links(c);
-  view.progress = read_progress(*in.listing);
   judge_completeness(c);
   assign_units(c);
   judge_runs(c);
   judge_in_place(c);
+  view.progress = read_progress(c);
 
   std::optional<HostTime> newest;
   bool any_complete = false;
@@ -253,7 +265,7 @@ CheckpointView judge_listing(const LayoutInput& in, LayoutMemory& memory) {
   if (view.in_place && !view.checkpoints.empty()) view.unit = view.checkpoints.front().unit;
   view.in_progress = in_progress(c);
   view.end_artefact = end_artefact(c, newest);
-  view.resumed = argument_resumes(in.cmdline);
+  view.resumed = argument_resumes(in.cmdline) || file_proves_resume(c, view.progress);
   view.rotated = rotated(c);
   if (!sizes.empty()) {
     std::nth_element(sizes.begin(), sizes.begin() + static_cast<std::ptrdiff_t>(sizes.size() / 2), sizes.end());

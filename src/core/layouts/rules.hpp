@@ -49,7 +49,8 @@ void judge_runs(Context& context);
 Index main_family(const Context& context);
 void judge_in_place(Context& context);
 std::vector<SaveInProgress> in_progress(const Context& context);
-std::optional<FileProgress> read_progress(const Listing& listing);
+/// Files inside stale saves are not asked.
+std::optional<FileProgress> read_progress(const Context& context);
 
 /// Whether something in these entries is being written now.
 bool fresh(const Context& context, const Save& save, Seconds quiet);
