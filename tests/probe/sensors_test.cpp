@@ -293,6 +293,37 @@ TEST_F(Sensors, LongProgressFilesAreReadAtBothEndsOnly) {
   EXPECT_LT(text.size(), 5000U);
 }
 
+TEST_F(Sensors, BusyboxToolsAloneAreEnough) {
+  if (shell_command("busybox").empty()) GTEST_SKIP() << "busybox is not installed";
+  std::filesystem::create_directories(dir_.path("bin"));
+  for (const char* tool :
+       {"find", "stat", "grep", "awk", "tr", "dd", "od", "base64", "cksum", "date", "df", "tail", "sed", "ls", "readlink", "id", "sh", "dmesg"}) {
+    std::filesystem::create_symlink(shell_command("busybox")[0], dir_.path(std::string("bin/") + tool));
+  }
+  dir_.write("run/odd \n name", "1234");
+  dir_.write("run/latest", "step5");
+  std::filesystem::create_symlink("to\nwhere", dir_.path("run/link"));
+  dir_.write("train.log", "step 1\n");
+  job_.log = dir_.path("train.log");
+  Shell trainer({"/bin/sleep", "301"});
+  job_.process = "sleep 301";
+  start("busybox");
+  const Observation seen = look();
+  EXPECT_NE(shell_->got.find("lister=stat"), std::string::npos);
+  ASSERT_TRUE(seen.files) << seen.files_error.value_or("");
+  ASSERT_NE(find_entry(seen, "odd \n name"), nullptr);
+  EXPECT_EQ(find_entry(seen, "odd \n name")->bytes, 4);
+  ASSERT_NE(find_entry(seen, "link"), nullptr);
+  EXPECT_EQ(find_entry(seen, "link")->target, "to\nwhere");
+  ASSERT_EQ(seen.files->state_files.size(), 1U);
+  EXPECT_EQ(seen.files->state_files[0].text, "step5");
+  EXPECT_EQ(seen.log->tail, "step 1\n");
+  EXPECT_TRUE(seen.host.time);
+  EXPECT_TRUE(seen.disk && seen.disk->free_bytes);
+  ASSERT_TRUE(seen.processes);
+  EXPECT_TRUE(std::any_of(seen.processes->begin(), seen.processes->end(), [&trainer](const Process& p) { return p.pid == trainer.pid(); }));
+}
+
 TEST_F(Sensors, TheLogIsSentAgainOnlyWhenItChanged) {
   dir_.write("train.log", "step 1\n");
   job_.log = dir_.path("train.log");
