@@ -42,6 +42,8 @@ ConfigResult<Config> load_config(const std::string& path);
 
 /// Effective values as TOML that parse_config reads back to the same Config.
 std::string show_config(const Config& config);
+/// One `[[job]]` table, without what the config gives every job.
+std::string show_job(const Job& job);
 /// The commented example: it parses to the defaults, and shows every key.
 std::string_view example_config();
 /// Every key that is understood: "interval", "job.name", "host.transport" …

@@ -33,11 +33,11 @@ void optional_line(std::string& out, const char* key, const std::optional<T>& va
   if (value) line(out, key, print(*value));
 }
 
-void show_job(std::string& out, const Job& job) {
+void job_lines(std::string& out, const Job& job) {
   const auto text = [](const std::string& value) { return quoted(value); };
   const auto duration = [](Seconds value) { return quoted(format_duration(value)); };
   const auto number = [](std::int64_t value) { return std::to_string(value); };
-  out += "\n[[job]]\n";
+  out += "[[job]]\n";
   line(out, "name", quoted(job.name));
   line(out, "host", quoted(job.host));
   optional_line(out, "checkpoints", job.checkpoints, text);
@@ -57,10 +57,15 @@ void show_job(std::string& out, const Job& job) {
     for (const int gpu : gpus) list += (list.empty() ? "" : ", ") + std::to_string(gpu);
     return "[" + list + "]";
   });
-  line(out, "interval", duration(job.interval));
 }
 
 }  // namespace
+
+std::string show_job(const Job& job) {
+  std::string out;
+  job_lines(out, job);
+  return out;
+}
 
 std::string show_config(const Config& config) {
   std::string out;
@@ -70,7 +75,11 @@ std::string show_config(const Config& config) {
   if (!config.state_dir.empty()) line(out, "state_dir", quoted(config.state_dir));
   if (!config.ssh_config.empty()) line(out, "ssh_config", quoted(config.ssh_config));
   if (!config.log_file.empty()) line(out, "log_file", quoted(config.log_file));
-  for (const Job& job : config.jobs) show_job(out, job);
+  for (const Job& job : config.jobs) {
+    out += "\n";
+    job_lines(out, job);
+    line(out, "interval", quoted(format_duration(job.interval)));
+  }
   for (const auto& [name, host] : config.hosts) {
     out += "\n[host." + quoted(name) + "]\n";
     line(out, "transport", host.transport == TransportKind::openssh ? "\"openssh\"" : "\"libssh\"");

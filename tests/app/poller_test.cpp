@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "scripted_world.hpp"
 
 namespace trainvigil::app {

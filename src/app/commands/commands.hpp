@@ -11,6 +11,7 @@ Command check_command();
 Command wait_command();
 Command checkpoints_command();
 Command doctor_command();
+Command discover_command();
 Command replay_command();
 Command history_command();
 Command silence_command();
