@@ -57,6 +57,7 @@ class Probe final : public ProbeConversation {
     last_pid_ = before_last_pid_ = 0;  // what was started meanwhile has not been seen
     looks_since_scan_ = kFullScanEvery;
     gpu_gap_s_ = 0;
+    last_gpu_.reset();
   }
 
   std::string take_output(std::size_t limit) override {
@@ -177,6 +178,7 @@ class Probe final : public ProbeConversation {
   [[nodiscard]] int gpu_readings() const;
   void host_answered(const ProcessFacts& facts);
   void gpu_answered(const Answer& answer);
+  void keep_last_gpu();
   [[nodiscard]] Observation observe(std::size_t index, WatcherTime now);
 
   std::vector<Job> jobs_;
@@ -211,6 +213,8 @@ class Probe final : public ProbeConversation {
   int looks_since_scan_ = kFullScanEvery, looks_since_kernel_ = kKernelEvery;
   std::vector<std::string> gpu_fields_ = default_gpu_fields();
   int gpu_gap_s_ = 0;
+  std::optional<GpuAnswer> last_gpu_;  ///< the last good one
+  std::optional<HostTime> last_gpu_at_;
   std::optional<std::vector<KernelEvent>> kernel_;
 };
 
@@ -305,7 +309,11 @@ void Probe::begin() {
     request('L', "l" + std::to_string(number++), view->arguments(),
             [this, view](const Answer& answer) { view->answered(answer, constants_.base64, report(answer)); });
   }
-  if (!options_.quick) ask_gpu(gpu_gap_s_);
+  if (options_.quick) {
+    keep_last_gpu();
+  } else {
+    ask_gpu(gpu_gap_s_);
+  }
   if (options_.quick || looks_since_kernel_ >= kKernelEvery) ask_kernel();
 }
 
@@ -393,8 +401,20 @@ void Probe::ask_gpu(int gap_s) {
           [this](const Answer& answer) { gpu_answered(answer); });
 }
 
+/// Not asked this time: the reading before still stands, and says how old it is.
+void Probe::keep_last_gpu() {
+  gpu_ = last_gpu_;
+  gpu_report_ = SensorReport{SensorStatus::stale, {}, last_gpu_ ? last_gpu_at_ : std::nullopt};
+}
+
 void Probe::gpu_answered(const Answer& answer) {
+  if (answer.status == "early") {
+    keep_last_gpu();
+    return;
+  }
+  last_gpu_.reset();
   gpu_report_ = report(answer);
+  if (answer.status == "busy") gpu_report_.status = SensorStatus::timeout;  // the call of an earlier look hangs still
   if (!answer.ended || (answer.status != "ok" && answer.lines.empty())) return;
   GpuAnswer result = parse_gpu_answer(answer.lines, gpu_fields_);
   if (answer.from && (result.first_row || answer.to)) {
@@ -420,6 +440,10 @@ void Probe::gpu_answered(const Answer& answer) {
   table_.set_gpu_holders(holders);
   if (result.exit && result.gpus.empty() && !kernel_asked_) ask_kernel();
   gpu_ = std::move(result);
+  if (!gpu_->gpus.empty()) {
+    last_gpu_ = gpu_;
+    last_gpu_at_ = gpu_report_.time;
+  }
   follow_up();
 }
 
@@ -477,7 +501,7 @@ Observation Probe::observe(std::size_t index, WatcherTime now) {
   seen.near_misses = table_.near_misses(index);
   if (!seen.processes && (job.process || job.pid) && process_report_.status == SensorStatus::ok)
     seen.sensors["process"].status = SensorStatus::timeout;
-  if (!options_.quick) seen.sensors["gpu"] = gpu_report_;
+  seen.sensors["gpu"] = gpu_report_;
   if (gpu_) {
     seen.gpu_error = gpu_->error;
     seen.gpu_exit = gpu_->exit;
