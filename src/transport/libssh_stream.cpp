@@ -308,50 +308,22 @@ std::size_t LibsshStream::write(std::string_view bytes) {
   const std::size_t taken = count > 0 ? static_cast<std::size_t>(count) : 0;
   // Short during a re-key or with no window (trap 17): the rest follows when something has come in.
   wants_room_ = taken < bytes.size();
-  if (!drain_posted_) {
-    // The write may have read packets that came in meanwhile: nothing would wake us for them any more (trap 21).
-    drain_posted_ = true;
-    engine_.loop.post([weak = weak_from_this()] {
-      const auto self = weak.lock();
-      if (!self) return;
-      self->drain_posted_ = false;
-      if (self->state_ == State::running) self->drain();
-    });
-  }
+  // The write may have read packets that came in meanwhile: nothing would wake us for them any more (trap 21).
+  drain_later();
   keep_alive();
   return taken;
 }
 
-bool LibsshStream::read_stream(bool error) {
-  std::array<char, 8192> buffer;
-  for (std::size_t total = 0; state_ == State::running;) {
-    const int count = ssh_channel_read_nonblocking(session_->channel(), buffer.data(), buffer.size(), error ? 1 : 0);
-    if (count <= 0) return false;  // 0: nothing, or the end; negative: nothing too, or an error: is_eof and dead() tell them apart (trap 8)
-    total += static_cast<std::size_t>(count);
-    const std::string_view bytes(buffer.data(), static_cast<std::size_t>(count));
-    if (error) {
-      owner_->received_error(bytes);
-    } else {
-      owner_->received(bytes);
-    }
-    if (total >= kMostPerWake) return true;
-  }
-  return false;
-}
-
 void LibsshStream::drain() {
   const auto self = shared_from_this();
-  // Both streams, whatever the conversation wants of stderr: unread bytes on one hide the end of the other (trap 9), and the window grows with either
-  // (trap 11).
-  const bool more_out = read_stream(false);
-  const bool more_err = read_stream(true);
-  if (state_ != State::running) return;
-  if (more_out || more_err) {
-    engine_.loop.post([weak = weak_from_this()] {
-      const auto again = weak.lock();
-      if (again && again->state_ == State::running) again->drain();
-    });
-    return;
+  for (std::size_t total = 0;;) {
+    const SshSession::Received received = session_->receive();
+    if (received.size() == 0) break;
+    if (!received.out.empty()) owner_->received(received.out);
+    if (state_ == State::running && !received.err.empty()) owner_->received_error(received.err);
+    if (state_ != State::running) return;
+    total += received.size();
+    if (total >= kMostPerWake) return drain_later();
   }
   check_end();
   if (state_ != State::running) return;
@@ -359,17 +331,25 @@ void LibsshStream::drain() {
   if (state_ == State::running) arm();
 }
 
+void LibsshStream::drain_later() {
+  if (std::exchange(drain_posted_, true)) return;
+  engine_.loop.post([weak = weak_from_this()] {
+    const auto self = weak.lock();
+    if (!self) return;
+    self->drain_posted_ = false;
+    if (self->state_ == State::running) self->drain();
+  });
+}
+
 void LibsshStream::check_end() {
   if (session_->dead()) {
     const std::string words = session_->error();
     return end_with({StreamEnd::Kind::lost, make_fault(Layer::lost, "connection to " + place() + " was lost: " + words, by_hand_), {}});
   }
-  ssh_channel channel = session_->channel();
+  if (!session_->at_end()) return;
   const CommandEnd& end = session_->command_end();
   const bool told = end.exit_status || !end.signal.empty();
-  const bool eof = ssh_channel_is_eof(channel) != 0;
-  if (!eof && ssh_channel_is_closed(channel) == 0) return;
-  if (told || ssh_channel_is_closed(channel) != 0) return end_with({StreamEnd::Kind::exited, {}, end});
+  if (told || ssh_channel_is_closed(session_->channel()) != 0) return end_with({StreamEnd::Kind::exited, {}, end});
   // The reason follows the end of the output; a command that only closed its output is of no use either.
   constexpr Seconds kLinger{2.0};
   if (!linger_.active()) linger_ = engine_.loop.after(kLinger, [this] { end_with({StreamEnd::Kind::exited, {}, {}}); });

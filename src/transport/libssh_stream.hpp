@@ -50,7 +50,7 @@ class LibsshStream final : public Stream, public std::enable_shared_from_this<Li
   Next open();
   Next exec();
   void drain();
-  bool read_stream(bool error);
+  void drain_later();
   void check_end();
   void arm();
   void keep_alive();

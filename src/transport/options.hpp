@@ -20,7 +20,7 @@ struct TransportOptions {
   Seconds auth_limit{10};
   Seconds agent_limit{20};
   Seconds command_limit{10};  ///< session and command granted
-  Seconds ready_limit{10};    ///< the script announces itself
+  Seconds ready_limit{20};    ///< the script announces itself; start-up files of log-in shells take their time on a loaded host
   Seconds back_off_first{5};
   Seconds back_off_most{300};
   Seconds back_off_refused{300};  ///< after a wrong host key or a refused log-in: OpenSSH 9.8 penalises whoever tries again sooner

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <new>
+#include <utility>
 
 #include "transport/identities.hpp"
 
@@ -66,7 +67,7 @@ std::string SshSession::configure(const SshSettings& settings, const std::string
   return {};
 }
 
-bool SshSession::dead() const { return ssh_get_fd(session_) < 0 || (ssh_get_status(session_) & (SSH_CLOSED | SSH_CLOSED_ERROR)) != 0; }
+bool SshSession::dead() const { return failed_ || ssh_get_fd(session_) < 0 || (ssh_get_status(session_) & (SSH_CLOSED | SSH_CLOSED_ERROR)) != 0; }
 
 std::string SshSession::error() const {
   const char* text = ssh_get_error(session_);
@@ -100,11 +101,21 @@ bool SshSession::make_channel() {
   if (channel_ == nullptr) return false;
   // Before the command is asked for, and for good: asking for the status later may block, and gives -1 where the server said it only here (trap 10).
   callbacks_.userdata = this;
+  callbacks_.channel_data_function = on_data;
   callbacks_.channel_exit_status_function = on_exit_status;
   callbacks_.channel_exit_signal_function = on_exit_signal;
   ssh_callbacks_init(&callbacks_);
   return ssh_set_channel_callbacks(channel_, &callbacks_) == SSH_OK;
 }
+
+SshSession::Received SshSession::receive() {
+  if (ssh_channel_poll(channel_, 0) == SSH_ERROR) failed_ = true;
+  // After the end of the output the poll reads no more, but the exit status is still to come; without blocking this asks for what has arrived.
+  if (!dead() && ssh_channel_is_eof(channel_) != 0 && !end_.exit_status && end_.signal.empty()) ssh_channel_get_exit_status(channel_);
+  return std::exchange(received_, {});
+}
+
+bool SshSession::at_end() const { return ssh_channel_is_eof(channel_) != 0 || ssh_channel_is_closed(channel_) != 0; }
 
 void SshSession::end_command() {
   if (channel_ == nullptr || dead() || !ssh_channel_is_open(channel_)) return;
@@ -112,6 +123,12 @@ void SshSession::end_command() {
   ssh_channel_request_send_signal(channel_, "TERM");
   if (!dead()) ssh_channel_send_eof(channel_);
   if (!dead()) ssh_blocking_flush(session_, 0);
+}
+
+int SshSession::on_data(ssh_session, ssh_channel, void* data, std::uint32_t size, int is_stderr, void* self) {
+  Received& received = static_cast<SshSession*>(self)->received_;
+  (is_stderr != 0 ? received.err : received.out).append(static_cast<const char*>(data), size);
+  return static_cast<int>(size);
 }
 
 void SshSession::on_exit_status(ssh_session, ssh_channel, int status, void* self) { static_cast<SshSession*>(self)->end_.exit_status = status; }

@@ -5,6 +5,7 @@
 #include <libssh/libssh.h>
 #include <sys/types.h>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -40,11 +41,21 @@ class SshSession {
   void interrupt() const;
 
   bool make_channel();
+  /// Lets libssh read what has come and hands it over. Both streams, always: unread bytes of one hide the end of the other (trap 9) and let the
+  /// window grow without bound (trap 11). By a callback and not by ssh_channel_read: a read on one stream may fetch bytes of the other, which nothing
+  /// would wake us for any more (trap 21).
+  struct Received {
+    std::string out, err;
+    [[nodiscard]] std::size_t size() const { return out.size() + err.size(); }
+  };
+  Received receive();
+  [[nodiscard]] bool at_end() const;
   [[nodiscard]] const CommandEnd& command_end() const { return end_; }
   /// Tells the remote command to go: its process group gets TERM (where sshd grants that), its input ends.
   void end_command();
 
  private:
+  static int on_data(ssh_session, ssh_channel, void* data, std::uint32_t size, int is_stderr, void* self);
   static void on_exit_status(ssh_session, ssh_channel, int status, void* self);
   static void on_exit_signal(ssh_session, ssh_channel, const char* signal, int core, const char* message, const char* language, void* self);
 
@@ -52,9 +63,11 @@ class SshSession {
   ssh_channel channel_ = nullptr;
   ssh_channel_callbacks_struct callbacks_{};  ///< libssh keeps a pointer to it for the channel's life
   CommandEnd end_;
+  Received received_;
   UniqueFd watch_fd_;
   int libssh_fd_ = -1;
   ino_t inode_ = 0;
+  bool failed_ = false;  ///< a protocol error, which leaves the descriptor open
 };
 
 }  // namespace trainvigil::transport

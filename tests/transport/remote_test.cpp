@@ -185,6 +185,64 @@ TEST_P(RemoteShell, CloseWhileConnectingIsPrompt) {
   EXPECT_TRUE(failure);
 }
 
+TEST_P(RemoteShell, AnIdleConnectionAnswersTheServer) {
+  serve({"ClientAliveInterval 1\nClientAliveCountMax 1\n", {}});
+  options.keepalive = Seconds{0.2};
+  open_link();
+  const std::string shell = ask("P");
+  std::this_thread::sleep_for(std::chrono::seconds(4));
+  EXPECT_EQ(ask("P"), shell);
+  EXPECT_EQ(echo->opens(), 1);
+}
+
+TEST_P(RemoteShell, AChannelThatTheServerClosesIsReplacedWithinTheLook) {
+  serve();
+  open_link();
+  const std::string shell = ask("P");
+  ASSERT_EQ(::kill(static_cast<pid_t>(std::stol(shell)), SIGKILL), 0);
+  EXPECT_EQ(ask("E back"), "back");
+  EXPECT_EQ(echo->opens(), 2);
+}
+
+TEST_P(RemoteShell, AServerThatFreezesCostsItsOwnLookOnly) {
+  serve();
+  open_link();
+  ASSERT_EQ(ask("E x"), "x");
+  const std::vector<pid_t> frozen = Sshd::descendants(sshd->pid());
+  for (const pid_t pid : frozen) ::kill(pid, SIGSTOP);
+  std::optional<Failure> failure;
+  std::thread looker([&] { failure = try_ask("E y", Seconds{3}); });
+  // Another host of the same transport is answered meanwhile.
+  const auto other = transport->link({"local", TransportKind::local, {}});
+  const auto other_echo = std::make_shared<EchoConversation>();
+  for (int i = 0; i < 5; ++i) {
+    other_echo->ask("E " + std::to_string(i));
+    EXPECT_FALSE(test::look(*other, other_echo));
+  }
+  looker.join();
+  ASSERT_TRUE(failure);
+  EXPECT_EQ(failure->reach, Reach::probe_timeout) << text(failure);
+  for (const pid_t pid : frozen) ::kill(pid, SIGCONT);
+  EXPECT_TRUE(eventually([&] { return ask("E back") == "back"; }));
+  link->close();
+  EXPECT_TRUE(eventually([&] { return Sshd::descendants(sshd->pid()).empty(); }));
+}
+
+TEST_P(RemoteShell, EveryLogInShellLeadsToSh) {
+  int tried = 0;
+  for (const char* shell : {"bash", "dash", "busybox sh", "fish", "tcsh", "zsh", "mksh", "yash"}) {
+    const std::string name = shell;
+    if (run_to_end({"sh", "-c", "command -v " + name.substr(0, name.find(' '))}) != 0) continue;
+    sshd.reset();
+    serve({"ForceCommand exec " + name + " -c \"$SSH_ORIGINAL_COMMAND\"\n", {}});
+    open_link();
+    EXPECT_EQ(ask("E hello"), "hello") << shell;
+    link.reset();
+    ++tried;
+  }
+  EXPECT_GT(tried, 0);
+}
+
 INSTANTIATE_TEST_SUITE_P(Ssh, RemoteShell, ::testing::Values(TransportKind::libssh, TransportKind::openssh), kind_name);
 
 }  // namespace
