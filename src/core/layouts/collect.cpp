@@ -233,7 +233,7 @@ class Collector {
     }
     const bool numbered = numbered_file(n, entry);
     if (!numbered && !unnumbered_file(n, name)) {
-      out_.loose.push_back(entry_id);
+      out_.loose.push_back({entry_id, container});
       return;
     }
     Piece p;

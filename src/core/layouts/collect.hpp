@@ -61,13 +61,19 @@ struct Link {
   std::optional<HostTime> mtime;
 };
 
+/// A file outside every save.
+struct Loose {
+  Index entry = 0;
+  Index container = 0;
+};
+
 struct Collected {
   std::vector<Directory> directories;
   std::vector<Piece> numbered;       ///< candidates for numbered saves
   std::vector<Piece> unnumbered;     ///< last, best, final, in-place names
   std::vector<TempItem> temps;
   std::vector<Link> links;
-  std::vector<Index> loose;          ///< files outside every save
+  std::vector<Loose> loose;
   std::set<std::pair<Index, std::string_view>> markers;  ///< container and name of saves that say "not finished"
 };
 

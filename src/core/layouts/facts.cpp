@@ -66,13 +66,17 @@ class Shards {
         return;
       }
     }
-    const auto rank = number_behind(name, "rank");
-    if (!rank) return;
     const auto world = number_behind(name, "world_size");
-    auto& s = sets_[{set, world.value_or(0)}];
-    s.total = world.value_or(0);
-    s.ranks = true;
-    s.seen.insert(*rank);
+    // "zero_pp_rank_3_mp_rank_00": each rank is an axis of its own.
+    std::uint64_t axis = 0;
+    for (auto at = name.find("rank"); at != std::string_view::npos; at = name.find("rank", at + 4)) {
+      const auto rank = number_behind(name.substr(at, std::min<std::size_t>(14, name.size() - at)), "rank");
+      if (!rank) continue;
+      auto& s = sets_[{set + ++axis, world.value_or(0)}];
+      s.total = world.value_or(0);
+      s.ranks = true;
+      s.seen.insert(*rank);
+    }
   }
 
   [[nodiscard]] std::string hole() const {
@@ -141,6 +145,7 @@ class Examiner {
       if (e.integrity == Integrity::ok) ++f_.ok_files;
       if (e.integrity == Integrity::unchecked) ++f_.unchecked_files;
       latest(f_.weights_modified, e.mtime);
+      if (heavy) latest(f_.heavy_modified, e.mtime);
       if (e.mtime) times_.push_back(*e.mtime);
       if (e.bytes && *e.bytes == 0 && f_.empty_weights.empty()) f_.empty_weights = name;
     }

@@ -120,15 +120,9 @@ std::optional<std::string> end_artefact(const Context& c, const std::optional<Ho
     if (s.state != CheckpointState::complete) continue;
     if (good(p.name, p.directory == kNone ? Type::file : Type::directory, p.container, s.facts.modified, Integrity::ok)) return std::string(p.path);
   }
-  for (auto i : c.collected.loose) {
-    const auto& e = c.listing.entries[i];
-    const auto slash = e.path.rfind('/');
-    const std::string_view dir = slash == std::string::npos ? std::string_view{} : std::string_view(e.path).substr(0, slash);
-    for (const auto& s : c.saves)
-      if (c.collected.directories[s.container].path == dir) {
-        if (good(base_name(e.path), Type::file, s.container, e.mtime, e.integrity)) return e.path;
-        break;
-      }
+  for (const auto& loose : c.collected.loose) {
+    const auto& e = c.listing.entries[loose.entry];
+    if (c.beside.contains(loose.container) && good(base_name(e.path), Type::file, loose.container, e.mtime, e.integrity)) return e.path;
   }
   return std::nullopt;
 }
@@ -218,16 +212,13 @@ CheckpointView judge_listing(const LayoutInput& in, LayoutMemory& memory) {
   const auto collected = collect(*in.listing);
   auto assembled = assemble(*in.listing, collected);
   Context c{in, *in.listing, collected, assembled.saves, assembled.unnumbered, assembled.families, assembled.dated, memory, {}, {}, {}, {}};
-  for (auto i : collected.loose) {
-    const auto& path = in.listing->entries[i].path;
-    for (const auto& s : c.saves)
-      if (const auto dir = collected.directories[s.container].path; path.size() > base_name(path).size() ? path.substr(0, path.size() - base_name(path).size() - 1) == dir : dir.empty()) {
-        c.beside[s.container].push_back(base_name(path));
-        break;
-      }
-  }
+  for (const auto& s : c.saves) c.beside.try_emplace(s.container);
+  const auto stands_beside = [&](Index container, std::string_view name) {
+    if (const auto it = c.beside.find(container); it != c.beside.end()) it->second.push_back(name);
+  };
+  for (const auto& loose : collected.loose) stands_beside(loose.container, base_name(in.listing->entries[loose.entry].path));
   for (const auto& d : collected.directories)
-    if (d.parent != kNone) c.beside[d.parent].push_back(d.name);
+    if (d.parent != kNone) stands_beside(d.parent, d.name);
 
   follow_run(in, memory);
   compare_with_memory(c);

@@ -52,8 +52,8 @@ void find_pointers(Context& c) {
     }
     c.pointers[dir->second].push_back(std::move(fact));
   };
-  for (auto i : c.collected.loose) {
-    const auto& e = c.listing.entries[i];
+  for (const auto& loose : c.collected.loose) {
+    const auto& e = c.listing.entries[loose.entry];
     std::string_view path = e.path;
     if (path.starts_with("./")) path.remove_prefix(2);
     add(path, e.mtime);

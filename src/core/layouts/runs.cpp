@@ -57,7 +57,7 @@ class FamilyRuns {
     for (std::size_t i = 0; i + 1 < family_.saves.size(); ++i) {
       auto& s = at(i);
       auto& next = at(i + 1);
-      if (!counter_equal(s, next) || s.cls != next.cls || s.container != next.container) continue;
+      if (!counter_equal(s, next) || s.cls != next.cls) continue;
       const auto a = written_at(s), b = written_at(next);
       if (complete(s) && complete(next) && a && b && *b - *a > kMinute) mark_stale(s, "the same counter was written again later as " + std::string(base_name(next.path())));
     }

@@ -27,6 +27,7 @@ struct Facts {
   std::int64_t expected_bytes = 0;              ///< from headers, where all large files tell it
   std::optional<HostTime> began, modified;      ///< first and last file time
   std::optional<HostTime> weights_modified;     ///< last time of a weights file
+  std::optional<HostTime> heavy_modified;       ///< last time of a weights file that is not small
   std::optional<HostTime> certificate_modified;
   std::optional<HostTime> heaviest_modified;    ///< time of the largest file: what orders saves
   std::int64_t heaviest_bytes = -1;
@@ -98,6 +99,8 @@ bool counter_equal(const Save& a, const Save& b);
 Facts examine(const Listing& listing, const Collected& collected, const Save& save);
 
 /// The time that orders saves: that of the largest file, so that a later small file (an evaluation's result) does not make an old save new.
-inline std::optional<HostTime> written_at(const Save& s) { return s.facts.heaviest_modified ? s.facts.heaviest_modified : s.facts.modified; }
+inline std::optional<HostTime> written_at(const Save& s) {
+  return s.facts.heaviest_modified ? s.facts.heaviest_modified : s.facts.modified ? s.facts.modified : s.facts.directory_modified;
+}
 
 }  // namespace trainvigil::layouts

@@ -46,7 +46,8 @@ class FamilyUnits {
 
   [[nodiscard]] bool row_matches_piece(const UnitRow& row, const Save& s, const Piece& piece, std::int64_t value) const {
     if (row.type != Type::any && (row.type == Type::directory) != (piece.directory != kNone)) return false;
-    if (!row.ext.empty() && piece.parsed.ext != row.ext) return false;
+    const bool bundle = row.ext == ".index" && piece.parsed.ext.starts_with(".data-");  // its index is written last
+    if (!row.ext.empty() && piece.parsed.ext != row.ext && !bundle) return false;
     if (row.below != 0 && value >= row.below) return false;
     const auto* counter = counter_of(piece.parsed, value);
     if (!counter) return false;
@@ -99,9 +100,7 @@ class FamilyUnits {
 
   /// 4999, 9999: the index of the last finished one.
   static bool index_of_last(const std::vector<std::int64_t>& v) {
-    if (v.empty() || v.back() < 99) return false;
-    const std::int64_t grid = v.size() == 1 ? 50 : 10;
-    return std::all_of(v.begin(), v.end(), [&](std::int64_t x) { return (x + 1) % grid == 0; });
+    return v.size() >= 2 && v.back() >= 99 && std::all_of(v.begin(), v.end(), [](std::int64_t x) { return x % 10 == 9; });
   }
 
   Meaning guess(const std::vector<std::int64_t>& v, Key key, Meaning m) const {
@@ -112,13 +111,13 @@ class FamilyUnits {
     }
     if (key == Key::bare) {
       const bool tens = v.size() >= 2 && std::adjacent_find(v.begin(), v.end(), [](std::int64_t a, std::int64_t b) { return (b - a) % 10 != 0; }) == v.end();
-      const bool large = !v.empty() && v.back() > 1000;
+      const bool large = !v.empty() && (v.back() > 1000 || (v.size() == 1 && v.back() >= 100 && v.back() % 10 == 0));
       if (tens || large || c_.in.steps) m.unit = Unit::step;
       if (!m.unit && c_.in.epochs) m.unit = Unit::epoch;
       const bool consecutive = v.size() >= 2 && std::adjacent_find(v.begin(), v.end(), [](std::int64_t a, std::int64_t b) { return b - a != 1; }) == v.end();
       if (m.unit != Unit::step && !v.empty() && v.front() == 0 && (consecutive || v.size() == 1 || m.unit)) m.base = 1;
     }
-    if (m.unit == Unit::step && index_of_last(v)) m.base = 1;
+    if (key == Key::bare && m.unit == Unit::step && index_of_last(v)) m.base = 1;
     return m;
   }
 

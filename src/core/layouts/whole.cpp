@@ -175,7 +175,7 @@ class Judge {
     if (f.data_without_index) object("data without the index that is written last");
     if (f.index_without_data) object("index without data");
     if (!f.empty_certificate.empty()) object(std::string(f.empty_certificate) + " is empty");
-    if (f.certificate_modified && f.heaviest_modified && *f.heaviest_modified > *f.certificate_modified + kRewriteSlack) object("its data are newer than the file that is written last");
+    if (f.certificate_modified && f.heavy_modified && *f.heavy_modified > *f.certificate_modified + kRewriteSlack) object("its data are newer than the file that is written last");
 
     const auto rows = certificates();
     if (f.certificates != 0) {
@@ -296,7 +296,7 @@ class Judge {
     const Save* newer = nullptr;
     for (auto it = order.rbegin(); it != order.rend(); ++it) {
       auto& s = **it;
-      if (newer && s.state != CheckpointState::corrupt && s.facts.truncated.empty() && s.facts.empty_weights.empty()) {
+      if (newer && s.state != CheckpointState::corrupt && s.state != CheckpointState::saving && s.facts.truncated.empty() && s.facts.empty_weights.empty()) {
         const auto cmp = compare_shape(s, *newer);
         if ((cmp.missing || cmp.shard) && cmp.missing_share >= 0.01) {
           s.state = CheckpointState::partial;

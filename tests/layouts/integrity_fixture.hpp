@@ -1,0 +1,95 @@
+// Reads what check_integrity asks for, from a file or from bytes in memory, and keeps to the promises of integrity.hpp.
+#pragma once
+
+#include <algorithm>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "trainvigil/integrity.hpp"
+
+namespace trainvigil::test {
+
+inline std::string slurp(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) throw std::runtime_error("no " + path);
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+inline IntegrityStep integrity_of(std::string_view name, const std::string& content, bool whole = false) {
+  std::vector<ByteChunk> chunks;
+  for (int round = 0; round <= 3; ++round) {
+    auto step = check_integrity(name, static_cast<std::int64_t>(content.size()), chunks, whole);
+    if (step.more.empty()) return step;
+    for (const auto& range : step.more) {
+      if (range.length <= 0 || range.length > kLargestRead || range.offset < 0) throw std::runtime_error("asked for an impossible range");
+      const auto begin = std::min(static_cast<std::size_t>(range.offset), content.size());
+      chunks.push_back({range.offset, content.substr(begin, static_cast<std::size_t>(range.length))});
+    }
+  }
+  throw std::runtime_error("more than three rounds");
+}
+
+inline std::string little(std::uint64_t value, int width) {
+  std::string out;
+  for (int i = 0; i < width; ++i) out += static_cast<char>((value >> (8 * i)) & 0xFFU);
+  return out;
+}
+
+inline std::string safetensors(std::size_t elements, const std::string& padding = "") {
+  const std::string header = R"({"__metadata__":{"format":"pt"},"a":{"dtype":"F32","shape":[)" + std::to_string(elements) + R"(],"data_offsets":[0,)" + std::to_string(4 * elements) +
+                             R"(]},"b":{"dtype":"I64","shape":[2,3],"data_offsets":[)" + std::to_string(4 * elements) + "," + std::to_string(4 * elements + 48) + "]}}" + padding;
+  return little(header.size(), 8) + header + std::string(4 * elements + 48, '\x5a');
+}
+
+/// An archive with stored members; zip64 end records as torch.save writes them.
+inline std::string zip(const std::vector<std::pair<std::string, std::string>>& members, bool zip64, const std::string& comment = "") {
+  std::string out, directory;
+  for (const auto& [name, data] : members) {
+    const auto offset = out.size();
+    out += "PK\x03\x04" + little(0, 2) + little(0, 2) + little(0, 2) + little(0, 4) + little(0, 4) + little(data.size(), 4) + little(data.size(), 4) + little(name.size(), 2) + little(0, 2) + name + data;
+    directory += "PK\x01\x02" + little(0, 2) + little(0, 2) + little(0, 2) + little(0, 2) + little(0, 4) + little(0, 4) + little(data.size(), 4) + little(data.size(), 4) + little(name.size(), 2) +
+                 little(0, 2) + little(0, 2) + little(0, 2) + little(0, 2) + little(0, 4) + little(offset, 4) + name;
+  }
+  const auto start = out.size();
+  out += directory;
+  if (zip64) {
+    const auto record = out.size();
+    out += "PK\x06\x06" + little(44, 8) + little(45, 2) + little(45, 2) + little(0, 4) + little(0, 4) + little(members.size(), 8) + little(members.size(), 8) + little(directory.size(), 8) + little(start, 8);
+    out += "PK\x06\x07" + little(0, 4) + little(record, 8) + little(1, 4);
+  }
+  return out + "PK\x05\x06" + little(0, 4) + little(members.size(), 2) + little(members.size(), 2) + little(directory.size(), 4) + little(zip64 ? 0xFFFFFFFF : start, 4) + little(comment.size(), 2) + comment;
+}
+
+inline std::string npy(std::size_t elements) {
+  std::string header = "{'descr': '<f8', 'fortran_order': False, 'shape': (" + std::to_string(elements) + ",), }";
+  header.resize((10 + header.size() + 64) / 64 * 64 - 10 - 1, ' ');
+  header += '\n';
+  return std::string("\x93NUMPY\x01\x00", 8) + little(header.size(), 2) + header + std::string(8 * elements, '\x33');
+}
+
+inline std::string hdf5(std::size_t size, std::uint32_t flags = 0) {
+  std::string out = std::string("\x89HDF\r\n\x1a\n", 8) + std::string(5, '\0') + "\x08\x08" + std::string(1, '\0') + little(4, 2) + little(16, 2) + little(flags, 4);
+  out += little(0, 8) + little(~0ULL, 8) + little(size, 8) + little(~0ULL, 8);
+  out.resize(size, '\x44');
+  return out;
+}
+
+inline std::string table(std::size_t data) {
+  std::string out = std::string("\0\0\x05", 3) + std::string(data, 'k');
+  const auto meta = out.size();
+  out += std::string(13, 'm');
+  const auto index = out.size();
+  out += std::string(25, 'i');
+  const auto varint = [](std::uint64_t v) {
+    std::string s;
+    for (; v >= 128; v >>= 7U) s += static_cast<char>(0x80U | (v & 0x7FU));
+    return s + static_cast<char>(v);
+  };
+  std::string footer = varint(meta) + varint(8) + varint(index) + varint(20);
+  footer.resize(40, '\0');
+  return out + footer + "\x57\xFB\x80\x8B\x24\x75\x47\xDB";
+}
+
+}  // namespace trainvigil::test
