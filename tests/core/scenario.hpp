@@ -90,7 +90,7 @@ class Scenario {
     if (processes_read) {
       o.processes = others;
       if (alive) o.processes->push_back(process(pid, 1, ticks, started, cpu_, io_, process_state, cmdline));
-      for (int i = 0; i < workers && workers_alive; ++i) {
+      for (int i = 0; i < workers && workers_alive && started > 0; ++i) {
         o.processes->push_back(process(pid + 10 + i, alive ? pid : 1, ticks + 50, started + 1, worker_cpu_, io_ / 2, 'S', cmdline));
       }
     }

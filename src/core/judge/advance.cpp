@@ -118,10 +118,10 @@ void add_own_findings(const Look& look, const JobState::Impl& state, const Recko
     // While others see the run train at its usual pace, a late checkpoint is a slow unit for much longer than when nobody does.
     const double level = e.level.value_or(0);
     const double last = run.checkpoint.ends.back().at;
-    if (run.uneasy_looks >= Patience::looks || epoch_seconds(look.now) > last + 2 * (*e.overdue_at - last) || level <= 0) out.find("checkpoint-overdue");
+    if (run.uneasy_looks >= Patience::looks || epoch_seconds(look.now) > last + 2.5 * (*e.overdue_at - last) || level <= 0) out.find("checkpoint-overdue");
   }
-  // News for a quarter of an hour; from then on the slower pace is this run's own.
-  if (alive && e.slowed && look.now - watcher_time(run.checkpoint.ends.back().at) < Seconds{900}) out.find("slowdown");
+  // News for ten minutes; from then on the slower pace is this run's own.
+  if (alive && e.slowed && look.now - watcher_time(run.checkpoint.ends.back().at) < Seconds{600}) out.find("slowdown");
   if (alive && look.job.deadline_at && e.eta && e.eta->end.p50 && *e.eta->end.p50 > *look.job.deadline_at) out.find("deadline-at-risk");
   if (ruling.phase == Phase::completed && run.completed_by_mark && reckoning.done && reckoning.total && *reckoning.done < *reckoning.total) out.find("ended-early");
   if (ruling.phase == Phase::waiting && look.job.start_within && state.first_look && look.now - *state.first_look > *look.job.start_within) out.find("never-started");

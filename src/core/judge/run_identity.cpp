@@ -202,7 +202,8 @@ Life find_life(const Look& look, JobState::Impl& state) {
     const Process* elected = elect(look, all, state.run);
     if (elected != nullptr && !(life.zombie && state.run.main->pid == elected->pid)) {
       const bool first = !state.run.main.has_value();
-      const bool begins = !first || state.run.completed_at || state.run.gone_looks > 0 || state.phase == Phase::ended || state.phase == Phase::completed;
+      const bool begins = !first || state.run.completed_at || state.run.gone_looks > 0 || state.phase == Phase::ended || state.phase == Phase::completed ||
+                          state.run.checkpoint.highest_done.has_value();
       if (begins) begin_run(state);
       RunMemory& run = state.run;
       run.main = id_of(*elected);

@@ -11,8 +11,10 @@ namespace {
 constexpr Seconds kFreshSave{60};           // contract: quiet time of a save
 constexpr Seconds kLongSaveFloor{180};      // saves of a few seconds may well take three minutes on a busy disk
 
-bool counts(const Checkpoint& c, const CheckpointView& view) {
-  return c.state == CheckpointState::complete && (c.run == CheckpointRun::this_run || (c.run == CheckpointRun::earlier && view.resumed));
+// Of a run that was never seen alive nobody knows which saves are its own: all of them count, until a process is there.
+bool counts(const Checkpoint& c, const CheckpointView& view, const RunMemory& run) {
+  if (c.state != CheckpointState::complete) return false;
+  return !run.main || c.run == CheckpointRun::this_run || (c.run == CheckpointRun::earlier && view.resumed);
 }
 
 void add_end(CheckpointMemory& memory, double done, WatcherTime at) {
@@ -31,7 +33,7 @@ void add_end(CheckpointMemory& memory, double done, WatcherTime at) {
 // A file that reports progress counts only when it belongs to this run: it lies in one of its checkpoints, or was written since the run began.
 bool own_progress(const FileProgress& p, const CheckpointView& view, const Listing& listing, const RunMemory& run) {
   for (const Checkpoint& c : view.checkpoints) {
-    if (p.path.size() > c.path.size() && p.path.starts_with(c.path) && p.path[c.path.size()] == '/') return counts(c, view);
+    if (p.path.size() > c.path.size() && p.path.starts_with(c.path) && p.path[c.path.size()] == '/') return counts(c, view, run);
   }
   if (!run.start) return true;
   for (const FileEntry& f : listing.entries) {
@@ -45,13 +47,13 @@ bool take_progress(const Look& look, const RunMemory& run, CheckpointMemory& mem
   const CheckpointView& view = memory.view;
   std::vector<const Checkpoint*> own;
   for (const Checkpoint& c : view.checkpoints) {
-    if (counts(c, view) && c.done) own.push_back(&c);
+    if (counts(c, view, run) && c.done) own.push_back(&c);
   }
   std::sort(own.begin(), own.end(), [](const Checkpoint* a, const Checkpoint* b) { return *a->done < *b->done; });
   const std::optional<double> before = memory.highest_done;
   for (const Checkpoint* c : own) {
     const double done = static_cast<double>(*c->done);
-    const bool this_run = c->run == CheckpointRun::this_run;
+    const bool this_run = c->run == CheckpointRun::this_run || !run.main;
     if (!this_run) {
       memory.first_done = std::max(memory.first_done.value_or(0), done);
     } else {

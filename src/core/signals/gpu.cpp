@@ -136,6 +136,10 @@ void report_faults(const Look& look, const Life& life, GpusMemory& memory, State
 
 void gpu_signal(const Look& look, const Life& life, JobState::Impl& state, Statement& out, std::vector<GpuSummary>* summary) {
   GpusMemory& memory = state.run.gpu;
+  // Not asked this time: what an earlier look read still stands, but nothing is learned or counted from it twice.
+  const auto sensor = look.seen.sensors.find("gpu");
+  const bool stale = sensor != look.seen.sensors.end() && sensor->second.status == SensorStatus::stale;
+  if (stale && !look.seen.gpus && !look.seen.gpu_error) return;
   report_faults(look, life, memory, out);
   if (!look.seen.gpus) {
     ++memory.unread_looks;
@@ -156,7 +160,7 @@ void gpu_signal(const Look& look, const Life& life, JobState::Impl& state, State
     }
     GpuMemory& m = memory_of(memory, g->index);
     State s = judge(m, *g);
-    learn(m, *g, s);
+    if (!stale) learn(m, *g, s);
     if (summary != nullptr) summary->push_back({g->index, g->util_pct, g->mem_used_mib, g->mem_total_mib, g->power_w, activity(m, *g)});
     work += s == State::work;
     light += s == State::light;
@@ -172,7 +176,7 @@ void gpu_signal(const Look& look, const Life& life, JobState::Impl& state, State
       util_low = std::min(util_low, *g->util_pct);
       util_high = std::max(util_high, *g->util_pct);
     }
-    m.slow_looks = throttled_hard(*g) && s != State::held && activity(m, *g).value_or(1) < 0.6 ? m.slow_looks + 1 : 0;
+    if (!stale) m.slow_looks = throttled_hard(*g) && s != State::held && activity(m, *g).value_or(1) < 0.6 ? m.slow_looks + 1 : 0;
     if (m.slow_looks >= 3) out.find("gpu-slow");
   }
   if (mine.empty() || life.main == nullptr) {
@@ -200,19 +204,21 @@ void gpu_signal(const Look& look, const Life& life, JobState::Impl& state, State
   } else {
     memory.split_since.reset();
   }
-  if (claim != Claim::spin) {
-    memory.spin_since.reset();
-  } else if (!memory.spin_since) {
-    memory.spin_since = look.now;
-  }
   const bool moving = claim == Claim::progress || claim == Claim::moves;
-  if (moving) {
-    if (memory.still_looks > 0) memory.longest_idle = std::max(memory.longest_idle, look.now - *memory.moved_at);
-    memory.moved_at = look.now;
-    memory.still_looks = 0;
-    if (claim == Claim::progress) memory.worked = true;
-  } else {
-    ++memory.still_looks;
+  if (!stale) {
+    if (claim != Claim::spin) {
+      memory.spin_since.reset();
+    } else if (!memory.spin_since) {
+      memory.spin_since = look.now;
+    }
+    if (moving) {
+      if (memory.still_looks > 0) memory.longest_idle = std::max(memory.longest_idle, look.now - *memory.moved_at);
+      memory.moved_at = look.now;
+      memory.still_looks = 0;
+      if (claim == Claim::progress) memory.worked = true;
+    } else {
+      ++memory.still_looks;
+    }
   }
   const WatcherTime since = memory.split_since && claim == Claim::spin ? *memory.split_since : *memory.moved_at;
   std::string detail = text("%zu GPU%s", mine.size(), mine.size() == 1 ? "" : "s");
