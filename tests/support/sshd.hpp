@@ -242,7 +242,8 @@ class Sshd {
       const std::string name = entry.path().filename().string();
       if (name.find_first_not_of("0123456789") != std::string::npos) continue;
       std::ifstream in(entry.path() / "stat");
-      std::string stat((std::istreambuf_iterator<char>(in)), {});
+      std::string stat;
+      std::getline(in, stat, '\0');  // does not throw when the process goes away meanwhile
       const std::size_t close = stat.rfind(')');
       if (close == std::string::npos) continue;
       std::istringstream rest(stat.substr(close + 1));
