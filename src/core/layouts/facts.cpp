@@ -38,15 +38,17 @@ std::uint64_t shape_key(std::string_view rel) {
   return h;
 }
 
-std::optional<std::int64_t> number_behind(std::string_view name, std::string_view word) {
-  const auto at = name.rfind(word);
-  if (at == std::string_view::npos) return std::nullopt;
-  std::size_t i = at + word.size();
+std::optional<std::int64_t> number_at(std::string_view name, std::size_t i) {
   if (i < name.size() && name[i] == '_') ++i;
   std::int64_t value = 0;
   const auto begin = i;
   for (; i < name.size() && digit(name[i]) && i < begin + 9; ++i) value = value * 10 + (name[i] - '0');
   return i == begin ? std::nullopt : std::optional(value);
+}
+
+std::optional<std::int64_t> number_behind(std::string_view name, std::string_view word) {
+  const auto at = name.rfind(word);
+  return at == std::string_view::npos ? std::nullopt : number_at(name, at + word.size());
 }
 
 /// Shards seen of each set; what the names promise.
@@ -70,7 +72,7 @@ class Shards {
     // "zero_pp_rank_3_mp_rank_00": each rank is an axis of its own.
     std::uint64_t axis = 0;
     for (auto at = name.find("rank"); at != std::string_view::npos; at = name.find("rank", at + 4)) {
-      const auto rank = number_behind(name.substr(at, std::min<std::size_t>(14, name.size() - at)), "rank");
+      const auto rank = number_at(name, at + 4);
       if (!rank) continue;
       auto& s = sets_[{set + ++axis, world.value_or(0)}];
       s.total = world.value_or(0);
