@@ -175,6 +175,8 @@ Estimate estimate(const EtaInput& in) {
   double early = 0.97, late = 1.10;
   if (k <= 1) {
     early = 0.28, late = 1.23;      // 1 / 3.56 and 1 / 0.81: first unit over the median of the others, 5 and 95 % of logs
+  } else if (k == 2) {
+    early = 0.7, late = 1.8;        // one clean interval: half of what a late unit takes by the table of real units
   } else {
     const double spread = std::min(0.7, std::pow(sigma, 1.25));
     early = std::exp(-1.3 * spread);

@@ -149,12 +149,14 @@ void gpu_signal(const Look& look, const Life& life, JobState::Impl& state, State
     return;
   }
   memory.unread_looks = 0;
+  // Where the process table could not be read, the run is presumed to live as it did.
+  const bool lives = life.main != nullptr || (!life.read && state.run.main && state.run.gone_looks == 0);
   const auto mine = jobs_gpus(look, life, memory);
   int work = 0, light = 0, spin = 0, held = 0, unread = 0;
   double power = 0, util_low = 101, util_high = -1, usual = 0;
   bool power_known = false;
   for (const Gpu* g : mine) {
-    if (life.main == nullptr) {
+    if (!lives) {
       if (summary != nullptr) summary->push_back({g->index, g->util_pct, g->mem_used_mib, g->mem_total_mib, g->power_w, std::nullopt});
       continue;
     }
@@ -179,7 +181,7 @@ void gpu_signal(const Look& look, const Life& life, JobState::Impl& state, State
     if (!stale) m.slow_looks = throttled_hard(*g) && s != State::held && activity(m, *g).value_or(1) < 0.6 ? m.slow_looks + 1 : 0;
     if (m.slow_looks >= 3) out.find("gpu-slow");
   }
-  if (mine.empty() || life.main == nullptr) {
+  if (mine.empty() || !lives) {
     if (life.main != nullptr && look.seen.gpus->empty()) out.find("gpu-dark", Level::ok);
     const bool ghost = std::any_of(mine.begin(), mine.end(), [](const Gpu* g) {
       return g->mem_used_mib.value_or(0) > 1024 && g->pids && g->pids->empty();
