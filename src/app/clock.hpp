@@ -7,7 +7,7 @@
 
 namespace trainvigil::app {
 
-/// Wall time as it was at the start, carried on by the monotonic clock; steps forward with the wall clock (suspend, NTP), never back.
+/// Follows the wall clock forward at once (suspend, NTP). When that was set back, goes on a little slower than time passes until the two meet.
 class Clock {
  public:
   using Source = std::function<Seconds()>;
@@ -18,8 +18,8 @@ class Clock {
  private:
   Source wall_;
   Source steady_;
-  Seconds offset_;  ///< wall minus steady, as large as it ever was
-  Seconds latest_{0};
+  Seconds steady_then_;  ///< at the last call
+  Seconds latest_;
 };
 
 }  // namespace trainvigil::app

@@ -1,12 +1,11 @@
 #include "app/discovery.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <map>
 #include <set>
-#include <string_view>
 
+#include "app/regex_text.hpp"
 #include "trainvigil/config.hpp"
 
 namespace trainvigil::app {
@@ -61,15 +60,6 @@ std::string script_of(const Words& words) {
   return words.empty() ? std::string{} : base_name(words.front());
 }
 
-std::string literal(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    if (std::string_view("\\.[](){}*+?^$|").find(c) != std::string_view::npos) out += '\\';
-    out += c;
-  }
-  return out;
-}
-
 std::map<std::int64_t, std::vector<int>> gpus_by_pid(const Observation& o) {
   std::map<std::int64_t, std::vector<int>> out;
   for (const Gpu& gpu : o.gpus.value_or(std::vector<Gpu>{}))
@@ -95,7 +85,7 @@ Job job_of(const std::string& host, const Process& process) {
   const Words words = words_of(process.cmdline);
   Job job;
   job.host = host;
-  job.process = literal(script_of(words));
+  job.process = regex_literal(script_of(words));
   const auto directory = option_value(words, {"output_dir", "output-dir", "save_dir", "save-dir", "checkpoint_dir", "checkpoint-dir", "ckpt_dir",
                                               "ckpt-dir", "save", "save_path", "output"});
   if (directory && directory->front() == '/') job.checkpoints = *directory;

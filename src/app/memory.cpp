@@ -51,7 +51,8 @@ Result<Verdict> StoredMemory::turn(const Job& job, Observation& observation, con
     mine.begun = true;
   };
   const auto stored = history_.turn(job, observation, [&](const Remembered& remembered) {
-    if (!mine.begun || mine.generation != remembered.generation) {
+    // A recording goes its own way even when others turn the same job: replay knows only what was recorded.
+    if (!mine.begun || (!afresh_ && mine.generation != remembered.generation)) {
       const bool wrong_clock = remembered.time && *remembered.time - observation.watcher_time > kClockGoneWrong;
       const bool fresh = (afresh_ && !mine.begun) || wrong_clock || remembered.state.empty();
       mine.state = JobState();

@@ -148,8 +148,9 @@ std::string format_text(const Verdict& v, const TextStyle& style) {
 }
 
 std::string format_line(const Verdict& v) {
-  std::string out = formats::local_stamp(v.time) + " " + zone_name(v.time) + "  " + formats::subject_phrase(v) + "  " + to_string(v.level) + "  " +
-                    to_string(v.phase);
+  std::string out = formats::local_stamp(v.time) + " " + zone_name(v.time) + "  " + formats::subject_phrase(v) + "  " + to_string(v.level);
+  // Most sentences begin with the phase.
+  if (v.summary.rfind(to_string(v.phase), 0) != 0) out += std::string("  ") + to_string(v.phase);
   if (v.progress.fraction) out += "  " + formats::percent_phrase(*v.progress.fraction);
   if (v.eta)
     if (const std::string end = interval_phrase(v.eta->end, v.time); !end.empty()) out += "  end " + end;

@@ -111,6 +111,7 @@ void learn(Database& database, std::int64_t run) {
   std::vector<double> per_unit;
   std::optional<double> last;
   std::optional<double> last_done;
+  std::optional<double> first, first_done;
   std::optional<double> save;
   while (rows.step()) {
     const double modified = rows.real(0);
@@ -120,6 +121,10 @@ void learn(Database& database, std::int64_t run) {
     if (last && last_done && done && *done > *last_done) per_unit.push_back((modified - *last) / (*done - *last_done));
     last = modified;
     if (done) last_done = done;
+    if (!first) {
+      first = modified;
+      first_done = done;
+    }
   }
   std::optional<double> unit;
   if (!per_unit.empty()) {
@@ -127,9 +132,15 @@ void learn(Database& database, std::int64_t run) {
     std::nth_element(per_unit.begin(), middle, per_unit.end());
     unit = *middle;
   }
-  auto update = database.prepare(
-      "UPDATE run SET total_s = CASE WHEN ?1 > host_start THEN ?1 - host_start ELSE total_s END, unit_s = ?2, save_s = ?3 WHERE id = ?4");
-  update.bind(last).bind(unit).bind(save).bind(run).run();
+  auto update = database.prepare("UPDATE run SET unit_s = ?1, save_s = ?2 WHERE id = ?3");
+  update.bind(unit).bind(save).bind(run).run();
+  // A resumed run had its first units from an earlier one: what it took itself is no measure of the whole.
+  auto start = database.prepare("SELECT host_start FROM run WHERE id = ?");
+  start.bind(run).step();
+  const auto began = start.maybe_real(0);
+  const bool whole = began && first && (!first_done || !unit || *first - *began > 0.5 * *first_done * *unit);
+  if (!whole || *last <= *began) return;
+  database.prepare("UPDATE run SET total_s = ?1 WHERE id = ?2").bind(*last - *began).bind(run).run();
 }
 
 }  // namespace

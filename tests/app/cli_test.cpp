@@ -84,7 +84,7 @@ TEST(Cli, HelpAndVersion) {
 
 TEST(Cli, EveryCommandHasExamplesAndNoOptionTwice) {
   for (const Command& command : all_commands()) {
-    if (!command.hidden) EXPECT_NE(command.details.find("xample"), std::string::npos) << command.name;
+    EXPECT_EQ(command.details.find("xample") != std::string::npos, !command.hidden) << command.name;
     std::vector<std::string> names;
     for (const auto& specs : {command.options, everywhere_options()})
       for (const OptionSpec& spec : specs) {

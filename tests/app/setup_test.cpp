@@ -81,7 +81,7 @@ TEST(ChooseJobs, RefusalsNameTheWayOut) {
 }
 
 TEST(PlanHosts, JobsOfAHostShareOneLookAtTheShortestInterval) {
-  const Setup setup = configured();
+  const app::Setup setup = configured();
   Options options;
   const auto jobs = choose_jobs(options, setup);
   auto plans = plan_hosts(jobs, options, setup.config);

@@ -164,6 +164,23 @@ TEST_F(HistoryTest, ACompletedRunTeachesTheNextOne) {
   EXPECT_EQ(history.remembered(job("eagle3", "/elsewhere"))->prior, Prior{}) << "another target learns by itself";
 }
 
+TEST_F(HistoryTest, AResumedRunDoesNotTeachTheWholeTime) {
+  History history = open();
+  Observation observation = seen(0);
+  Process main;
+  main.pid = 42;
+  main.start = host_time(1000);
+  observation.processes = {main};
+  for (int epoch = 7; epoch < 10; ++epoch) {
+    Verdict v = verdict(epoch, epoch == 9 ? Phase::completed : Phase::training);
+    v.processes = ProcessSummary{1, 42, 'R'};
+    v.last_good = checkpoint(epoch, 0, 1000 + 600 * (epoch - 6));
+    turn(history, job(), observation, v);
+  }
+  EXPECT_EQ(history.remembered(job())->prior.total, std::nullopt);
+  EXPECT_EQ(history.remembered(job())->prior.unit, Seconds{600});
+}
+
 TEST_F(HistoryTest, SilencesEndByThemselvesOrWhenAsked) {
   History history = open();
   ASSERT_TRUE(history.silence({"a", watcher_time(100), "moving"}).has_value());

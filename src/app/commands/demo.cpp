@@ -15,6 +15,7 @@
 #include "app/commands/commands.hpp"
 #include "app/demo_job.hpp"
 #include "app/output.hpp"
+#include "app/regex_text.hpp"
 #include "app/setup.hpp"
 
 namespace trainvigil::app {
@@ -70,16 +71,6 @@ class StandIn {
   pid_t pid_ = -1;
 };
 
-/// A path as a regular expression that matches it and nothing else.
-std::string literal(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    if (std::strchr("\\.[](){}*+?^$|", c) != nullptr) out += '\\';
-    out += c;
-  }
-  return out;
-}
-
 int run_demo(const Options& options) {
   const TemporaryFolder folder;
   const int epochs = options.epochs.value_or(5);
@@ -98,7 +89,7 @@ int run_demo(const Options& options) {
   watch.target = "local";
   watch.described.name = "demo";
   watch.described.checkpoints = output;
-  watch.described.process = "demo-job " + literal(output);
+  watch.described.process = "demo-job " + regex_literal(output);
   watch.described.epochs = epochs;
   watch.described.log = log;
   watch.interval = options.interval.value_or(Seconds{1});
