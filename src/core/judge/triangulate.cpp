@@ -143,7 +143,8 @@ Ruling gone(const Facts& f, JobState::Impl& state, Statement& out) {
   r.since = run.gone_at;
   const End end = run.completed_at ? End::by_units : proven_end(f, run, true);
   const std::string cause{proven_cause(f.look, f.life, state)};
-  if (run.cause.empty() || run.cause == "workers-left") run.cause = cause;
+  // What explained a standstill does not explain the death after it; what was proven at the death stays proven.
+  if (!terminal || run.cause.empty() || run.cause == "workers-left") run.cause = cause;
   if (run.completed_at || end != End::open) {
     if (!run.completed_at) run.completed_by_mark = end == End::by_mark;
     run.cause.clear();
