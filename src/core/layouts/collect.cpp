@@ -180,7 +180,7 @@ class Collector {
     return (padded && !last.weak) || (it != alike_.end() && it->second > 1);
   }
 
-  Place piece(std::vector<Piece>& list, Where where, Index id, bool thin) {
+  Place piece(std::deque<Piece>& list, Where where, Index id, bool thin) {
     const auto& d = out_.directories[id];
     Piece p;
     p.path = d.path;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <set>
@@ -69,8 +70,8 @@ struct Loose {
 
 struct Collected {
   std::vector<Directory> directories;
-  std::vector<Piece> numbered;       ///< candidates for numbered saves
-  std::vector<Piece> unnumbered;     ///< last, best, final, in-place names
+  std::deque<Piece> numbered;       ///< candidates for numbered saves
+  std::deque<Piece> unnumbered;     ///< last, best, final, in-place names
   std::vector<TempItem> temps;
   std::vector<Link> links;
   std::vector<Loose> loose;

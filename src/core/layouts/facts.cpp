@@ -1,5 +1,6 @@
 // What the entries of one save say by themselves.
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <set>
 
@@ -165,29 +166,20 @@ class Examiner {
   void inner(std::string_view rel, std::string_view name, const FileEntry& e) {
     const bool top = rel.size() == name.size();
     const auto folder = rel.substr(0, rel.size() - name.size());
-    const auto rows = certificates();
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      if (rows[i].name != name) continue;
-      if (rows[i].every_directory) certified_folders_.insert(folder);
-      if (!top) continue;
-      if (e.bytes && *e.bytes == 0 && name.ends_with(".json")) {
-        f_.empty_certificate = name;
-        continue;
-      }
-      f_.certificates |= 1ULL << i;
-      latest(f_.certificate_modified, e.mtime);
+    auto interest = interest_of(name);
+    if (!top) {
+      const auto first = interest_of(rel.substr(0, rel.find('/')));
+      interest.signatures |= first.signatures;
+      interest.units |= first.units;
     }
+    seen_ |= interest.signatures;
+    fulfilled_ |= interest.fulfils;
+    f_.inside |= interest.units;
+    if (interest.certificates != 0) certificate(interest.certificates, folder, name, top, e);
     if (name.ends_with(".distcp")) folders_to_certify_.insert(folder);
     if (name.ends_with(".metadata.tmp")) f_.temp_inside = name;
-    if (rel.find("orbax-checkpoint-tmp") != std::string_view::npos || rel.find(".tempstate") != std::string_view::npos) f_.temp_inside = rel;
-    const auto signs = signatures();
-    for (std::size_t i = 0; i < signs.size(); ++i)
-      if (glob_match(signs[i].seen, name) || (rel.size() > name.size() && rel.substr(0, rel.find('/')) == signs[i].seen)) seen_ |= 1ULL << i;
-    const auto units = unit_rows();
-    for (std::size_t i = 0; i < units.size(); ++i)
-      if (!units[i].inside.empty() && (glob_match(units[i].inside, name) || rel.substr(0, rel.find('/')) == units[i].inside)) f_.inside |= 1ULL << i;
+    if (!top && (rel.find("orbax-checkpoint-tmp") != std::string_view::npos || rel.find(".tempstate") != std::string_view::npos)) f_.temp_inside = rel;
     if (name == "latest") f_.inner_pointer = true;
-    if (names_.size() < 4096) names_.insert(name);
     if (name.starts_with("model") || name.starts_with("pytorch_model") || name == "consolidated.safetensors") {
       if (extension_of(name).kind == ExtKind::weights) model_bytes_ += e.bytes.value_or(0);
     }
@@ -199,21 +191,15 @@ class Examiner {
     raw_.push_back({key, 1, e.bytes.value_or(0), weights, rel});
   }
 
-  [[nodiscard]] bool has_any(std::string_view alternatives) const {
-    while (!alternatives.empty()) {
-      const auto bar = alternatives.find('|');
-      const auto one = alternatives.substr(0, bar);
-      if (one.ends_with('*')) {
-        const auto prefix = one.substr(0, one.size() - 1);
-        const auto it = names_.lower_bound(prefix);
-        if (it != names_.end() && it->starts_with(prefix)) return true;
-      } else if (names_.contains(one)) {
-        return true;
-      }
-      if (bar == std::string_view::npos) return false;
-      alternatives = alternatives.substr(bar + 1);
+  void certificate(std::uint64_t rows, std::string_view folder, std::string_view name, bool top, const FileEntry& e) {
+    if (certificates()[static_cast<std::size_t>(std::countr_zero(rows))].every_directory) certified_folders_.insert(folder);
+    if (!top) return;
+    if (e.bytes && *e.bytes == 0 && name.ends_with(".json")) {
+      f_.empty_certificate = name;
+      return;
     }
-    return false;
+    f_.certificates |= rows;
+    latest(f_.certificate_modified, e.mtime);
   }
 
   void finish() {
@@ -233,7 +219,7 @@ class Examiner {
     const auto signs = signatures();
     for (std::size_t i = 0; i < signs.size(); ++i) {
       if (!(seen_ & (1ULL << i))) continue;
-      if (signs[i].needs == "pointer" ? !f_.inner_pointer : !has_any(signs[i].needs)) f_.signatures |= 1ULL << i;
+      if (signs[i].needs == "pointer" ? !f_.inner_pointer : !(fulfilled_ & (1ULL << i))) f_.signatures |= 1ULL << i;
     }
     f_.missing_shard = shards_.hole();
     f_.index_without_data = index_ && !data_;
@@ -248,8 +234,8 @@ class Examiner {
   Shards shards_;
   std::vector<ShapeItem> raw_;
   std::vector<HostTime> times_;
-  std::set<std::string_view> names_, folders_to_certify_, certified_folders_;
-  std::uint64_t seen_ = 0;
+  std::set<std::string_view> folders_to_certify_, certified_folders_;
+  std::uint64_t seen_ = 0, fulfilled_ = 0;
   std::int64_t model_bytes_ = 0, optimizer_bytes_ = 0;
   bool index_ = false, data_ = false, sharded_state_ = false;
 };

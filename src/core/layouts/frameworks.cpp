@@ -1,7 +1,10 @@
 #include "core/layouts/frameworks.hpp"
 
+#include <algorithm>
 #include <array>
+#include <unordered_map>
 #include <unordered_set>
+#include <vector>
 
 namespace trainvigil::layouts {
 namespace {
@@ -11,7 +14,7 @@ constexpr Unit S = Unit::step;
 constexpr Unit O = Unit::save;
 
 // clang-format off
-const std::array kUnits{
+constexpr std::array kUnits{
   // What lies inside decides before the name does.
   UnitRow{.framework = "speculators", .type = Type::directory, .inside = "optimizer_state_dict.pt", .prefix = "^", .unit = E, .base = 1},
   UnitRow{.framework = "speculators", .type = Type::directory, .inside = "training_state.json", .prefix = "^", .unit = E, .base = 1},
@@ -120,6 +123,59 @@ std::span<const Certificate> certificates() { return kCertificates; }
 std::span<const Signature> signatures() { return kSignatures; }
 std::span<const Pointer> pointers() { return kPointers; }
 std::span<const EndRow> end_rows() { return kEnds; }
+
+namespace {
+
+class Interests {
+ public:
+  Interests() {
+    for (std::size_t i = 0; i < kCertificates.size(); ++i) at(kCertificates[i].name).certificates |= bit(i);
+    for (std::size_t i = 0; i < kUnits.size(); ++i)
+      if (!kUnits[i].inside.empty()) at(kUnits[i].inside).units |= bit(i);
+    for (std::size_t i = 0; i < kSignatures.size(); ++i) {
+      at(kSignatures[i].seen).signatures |= bit(i);
+      for (auto rest = kSignatures[i].needs; !rest.empty();) {
+        const auto bar = std::min(rest.find('|'), rest.size());
+        at(rest.substr(0, bar)).fulfils |= bit(i);
+        rest = rest.substr(std::min(bar + 1, rest.size()));
+      }
+    }
+  }
+
+  [[nodiscard]] Interest of(std::string_view name) const {
+    Interest out;
+    if (const auto it = exact_.find(name); it != exact_.end()) out = it->second;
+    for (const auto& [glob, interest] : globs_) {
+      if (!glob_match(glob, name)) continue;
+      out.certificates |= interest.certificates;
+      out.signatures |= interest.signatures;
+      out.fulfils |= interest.fulfils;
+      out.units |= interest.units;
+    }
+    return out;
+  }
+
+ private:
+  static std::uint64_t bit(std::size_t i) { return 1ULL << i; }
+  Interest& at(std::string_view name) {
+    if (!name.starts_with('*') && !name.ends_with('*')) return exact_[name];
+    for (auto& [glob, interest] : globs_)
+      if (glob == name) return interest;
+    return globs_.emplace_back(name, Interest{}).second;
+  }
+
+  std::unordered_map<std::string_view, Interest> exact_;
+  std::vector<std::pair<std::string_view, Interest>> globs_;
+};
+
+static_assert(kUnits.size() <= 64 && kCertificates.size() <= 64 && kSignatures.size() <= 64, "rows are bits");
+
+}  // namespace
+
+Interest interest_of(std::string_view name) {
+  static const Interests interests;
+  return interests.of(name);
+}
 
 bool known_inside(std::string_view name) {
   static const std::unordered_set<std::string_view> names{

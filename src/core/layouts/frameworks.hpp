@@ -68,6 +68,15 @@ struct EndRow {
 };
 std::span<const EndRow> end_rows();
 
+/// What the tables above say about one name inside a save, as bits: row numbers of each table.
+struct Interest {
+  std::uint64_t certificates = 0;
+  std::uint64_t signatures = 0;      ///< rows whose `seen` it is
+  std::uint64_t fulfils = 0;         ///< rows one of whose `needs` it is
+  std::uint64_t units = 0;           ///< rows whose `inside` it is
+};
+Interest interest_of(std::string_view name);
+
 /// A '*' at the beginning or end of `glob` stands for any text.
 bool glob_match(std::string_view glob, std::string_view name);
 

@@ -27,17 +27,23 @@ void follow_run(const LayoutInput& in, LayoutMemory& memory) {
 
 void compare_with_memory(Context& c) {
   const auto& entries = c.listing.entries;
-  c.changed.assign(entries.size(), false);
   c.grew.assign(entries.size(), false);
   if (c.memory.files.empty()) return;
-  std::unordered_map<std::string_view, const LayoutMemory::Seen*> seen;
-  for (const auto& [path, s] : c.memory.files) seen.emplace(path, &s);
+  struct Known {
+    const LayoutMemory::Seen* seen;
+    bool there = false;
+  };
+  std::unordered_map<std::string_view, Known> seen;
+  for (const auto& [path, s] : c.memory.files) seen.emplace(path, Known{&s});
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const auto it = seen.find(entries[i].path);
     if (it == seen.end()) continue;
-    c.changed[i] = it->second->bytes != entries[i].bytes || it->second->mtime != entries[i].mtime;
-    c.grew[i] = it->second->bytes && entries[i].bytes && *entries[i].bytes > *it->second->bytes;
+    it->second.there = true;
+    const auto& old = *it->second.seen;
+    c.grew[i] = old.bytes && entries[i].bytes && *entries[i].bytes > *old.bytes;
   }
+  for (const auto& [path, known] : seen)
+    if (!known.there && parse_name(base_name(path)).kind == NameKind::plain) c.gone.push_back(known.seen);
 }
 
 /// Gaps inside finished saves teach how long a pause may be.
@@ -155,7 +161,7 @@ bool file_proves_resume(const Context& c, const std::optional<FileProgress>& pro
   return std::any_of(c.saves.begin(), c.saves.end(), [&](const Save& s) { return s.run == CheckpointRun::earlier && s.unit == progress->unit && s.done.value_or(0) > 0; });
 }
 
-void remember(Context& c) {
+void remember(Context& c, const std::vector<const Save*>& order) {
   std::map<std::string, LayoutMemory::Seen> files;
   const auto keep = [&](Index i) {
     const auto& e = c.listing.entries[i];
@@ -175,7 +181,8 @@ void remember(Context& c) {
     if (const auto i = heaviest(s)) keep(*i);
   for (const auto& t : c.collected.temps)
     for (std::size_t k = 0; k < t.entries.size() && k < 16; ++k) keep(t.entries[k]);
-  for (const auto* s : newest_first(c)) {
+  for (const auto* s : order) {
+    if (files.size() >= kRememberedFiles) break;
     if (s->state == CheckpointState::saving) {
       std::size_t n = 0;
       for (const auto* p : s->pieces)
@@ -190,17 +197,10 @@ void remember(Context& c) {
 }
 
 bool rotated(const Context& c) {
-  if (c.memory.files.empty() || c.listing.cut) return false;
-  std::unordered_map<std::string_view, bool> there;
-  for (const auto& e : c.listing.entries) there.emplace(e.path, true);
-  for (const auto& [path, seen] : c.memory.files) {
-    if (there.contains(path) || !parse_name(base_name(path)).target.empty()) {
-      if (there.contains(path)) continue;
-    }
-    if (parse_name(base_name(path)).kind != NameKind::plain) continue;
-    const bool newer = std::any_of(c.saves.begin(), c.saves.end(), [&](const Save& s) { return s.state == CheckpointState::complete && (!seen.mtime || (written_at(s) && *written_at(s) > *seen.mtime)); });
-    if (newer) return true;
-  }
+  if (c.listing.cut) return false;
+  for (const auto* gone : c.gone)
+    for (const auto& s : c.saves)
+      if (s.state == CheckpointState::complete && (!gone->mtime || (written_at(s) && *written_at(s) > *gone->mtime))) return true;
   return false;
 }
 
@@ -234,7 +234,9 @@ CheckpointView judge_listing(const LayoutInput& in, LayoutMemory& memory) {
   std::optional<HostTime> newest;
   bool any_complete = false;
   std::vector<std::int64_t> sizes;
-  for (const auto* s : newest_first(c)) {
+  const auto order = newest_first(c);
+  view.checkpoints.reserve(order.size());
+  for (const auto* s : order) {
     view.checkpoints.push_back(to_checkpoint(*s));
     if (s->state == CheckpointState::complete) {
       any_complete = true;
@@ -262,7 +264,7 @@ CheckpointView judge_listing(const LayoutInput& in, LayoutMemory& memory) {
     std::nth_element(sizes.begin(), sizes.begin() + static_cast<std::ptrdiff_t>(sizes.size() / 2), sizes.end());
     view.bytes_per_save = sizes[sizes.size() / 2];
   }
-  remember(c);
+  remember(c, order);
   return view;
 }
 

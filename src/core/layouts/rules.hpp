@@ -29,8 +29,8 @@ struct Context {
   LayoutMemory& memory;
   std::map<Index, std::vector<std::string_view>> beside;   ///< loose names by directory, for the tables
   std::map<Index, std::vector<PointerFact>> pointers;      ///< by directory
-  std::vector<bool> changed;                               ///< by entry: size or time differ from the last listing
   std::vector<bool> grew;                                  ///< by entry: more bytes than in the last listing
+  std::vector<const LayoutMemory::Seen*> gone;             ///< remembered files that are not there any more
   Seconds quiet{60.0};                                     ///< a save in which nothing moved for so long is over
 };
 

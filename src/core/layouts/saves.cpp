@@ -145,8 +145,8 @@ class Assembler {
   /// Names that share counters and are written together (G_1000 and D_1000, a model and its replay buffer) are one save.
   void join_stems() {
     std::sort(candidates_.begin(), candidates_.end(), [](const Candidate& a, const Candidate& b) {
-      return std::tuple(a.piece->container, a.kind, a.epoch, a.step, a.other, a.bare, a.stem, a.piece->path) <
-             std::tuple(b.piece->container, b.kind, b.epoch, b.step, b.other, b.bare, b.stem, b.piece->path);
+      const auto key = [](const Candidate& c) { return std::tie(c.piece->container, c.kind, c.epoch, c.step, c.other, c.bare, c.stem, c.piece->path); };
+      return key(a) < key(b);
     });
     for (auto& c : candidates_) parent_.try_emplace(stem_id(c), stem_id(c));
     struct Votes {
@@ -175,8 +175,9 @@ class Assembler {
       return std::tuple(c.piece->container, c.stem, c.epoch, c.step, c.other, c.bare, c.piece->parsed.version, static_cast<int>(c.piece->parsed.cls == NameClass::latest));
     };
     std::stable_sort(candidates_.begin(), candidates_.end(), [&](const Candidate& a, const Candidate& b) { return key(a) < key(b); });
+    out_.saves.reserve(candidates_.size());
     for (std::size_t i = 0; i < candidates_.size();) {
-      Save save;
+      auto& save = out_.saves.emplace_back();
       std::size_t j = i;
       bool thin = true;
       for (; j < candidates_.size() && key(candidates_[j]) == key(candidates_[i]); ++j) {
@@ -199,7 +200,6 @@ class Assembler {
       thin_.push_back(thin);
       kinds_.push_back(c.kind);
       names_.push_back(hash_byte(save.pieces.front()->parsed.pattern, c.kind));
-      out_.saves.push_back(std::move(save));
       i = j;
     }
   }
@@ -222,10 +222,13 @@ class Assembler {
       const auto& s = out_.saves[i];
       groups[{s.lineage, smallest[s.stem], kinds_[i]}].push_back(static_cast<Index>(i));
     }
-    std::vector<Save> kept;
+    bool dropped = false;
     for (auto& [group, members] : groups) {
       const bool all_thin = std::all_of(members.begin(), members.end(), [&](Index i) { return thin_[i]; });
-      if (all_thin && !plausible_when_thin(members)) continue;
+      if (all_thin && !plausible_when_thin(members)) {
+        dropped = true;
+        continue;
+      }
       Family family;
       for (Index i : members) {
         auto& s = out_.saves[i];
@@ -234,14 +237,27 @@ class Assembler {
         family.has_other |= s.other.has_value();
         family.has_bare |= s.bare.has_value();
         s.family = static_cast<Index>(out_.families.size());
-        family.saves.push_back(static_cast<Index>(kept.size()));
+        family.saves.push_back(i);
         s.facts = examine(listing_, collected_, s);
-        kept.push_back(std::move(s));
       }
-      std::sort(family.saves.begin(), family.saves.end(), [&](Index a, Index b) { return counter_less(kept[a], kept[b]); });
+      std::sort(family.saves.begin(), family.saves.end(), [&](Index a, Index b) { return counter_less(out_.saves[a], out_.saves[b]); });
       out_.families.push_back(std::move(family));
     }
+    if (dropped) forget_homeless();
+  }
+
+  /// Takes out the saves that got no family.
+  void forget_homeless() {
+    std::vector<Save> kept;
+    std::vector<Index> moved(out_.saves.size(), kNone);
+    for (std::size_t i = 0; i < out_.saves.size(); ++i) {
+      if (out_.saves[i].family == kNone) continue;
+      moved[i] = static_cast<Index>(kept.size());
+      kept.push_back(std::move(out_.saves[i]));
+    }
     out_.saves = std::move(kept);
+    for (auto& family : out_.families)
+      for (auto& i : family.saves) i = moved[i];
   }
 
   /// Nothing but small files: a save that has just begun looks so, and so does a folder of pictures.
@@ -315,8 +331,9 @@ class Assembler {
 bool counter_equal(const Save& a, const Save& b) { return std::tie(a.epoch, a.step, a.other, a.bare) == std::tie(b.epoch, b.step, b.other, b.bare); }
 
 bool counter_less(const Save& a, const Save& b) {
-  const auto key = [](const Save& s) { return std::tuple(s.epoch, s.step, s.other, s.bare, written_at(s), s.path()); };
-  return key(a) < key(b);
+  const auto counters = [](const Save& s) { return std::tie(s.epoch, s.step, s.other, s.bare); };
+  if (counters(a) != counters(b)) return counters(a) < counters(b);
+  return std::pair(written_at(a), a.path()) < std::pair(written_at(b), b.path());
 }
 
 Assembled assemble(const Listing& listing, const Collected& collected) { return Assembler(listing, collected).run(); }

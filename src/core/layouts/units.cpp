@@ -92,10 +92,13 @@ class FamilyUnits {
   }
 
   std::vector<std::int64_t> values(std::optional<std::int64_t> Save::* counter) const {
-    std::set<std::int64_t> all;
+    std::vector<std::int64_t> all;
+    all.reserve(family_.saves.size());
     for (auto i : family_.saves)
-      if (const auto v = c_.saves[i].*counter) all.insert(*v);
-    return {all.begin(), all.end()};
+      if (const auto v = c_.saves[i].*counter) all.push_back(*v);
+    std::sort(all.begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+    return all;
   }
 
   /// 4999, 9999: the index of the last finished one.

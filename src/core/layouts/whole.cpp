@@ -22,11 +22,13 @@ enum class PointerSays { nothing, whole, not_yet };
 class PointerRule {
  public:
   explicit PointerRule(const Context& c) : c_(c) {
-    for (const auto& s : c.saves)
+    for (const auto& s : c.saves) {
+      if (!c.pointers.contains(s.container)) continue;
       for (const auto* p : s.pieces) {
         by_name_.emplace(std::pair(s.container, p->name), &s);
         by_name_.emplace(std::pair(s.container, p->parsed.stem), &s);
       }
+    }
   }
 
   [[nodiscard]] bool any(const Save& s) const { return c_.pointers.contains(s.container); }

@@ -4,6 +4,7 @@
 #include <array>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 namespace trainvigil::layouts {
 namespace {
@@ -95,12 +96,17 @@ Extension extension_of(std::string_view name) {
   if (const auto part = data_part(name)) return {name.substr(name.size() - part), ExtKind::weights};
   const auto dot = name.rfind('.');
   if (dot == std::string_view::npos) return {};
-  const auto last = name.substr(dot);
-  for (const auto& ext : kExtensions) {
+  // Rows by their last part, so that one look-up leaves a handful.
+  static const auto by_last = [] {
+    std::unordered_map<std::string_view, std::vector<Ext>> rows;
+    for (const auto& ext : kExtensions) rows[ext.text.substr(ext.text.rfind('.'))].push_back(ext);
+    return rows;
+  }();
+  const auto rows = by_last.find(name.substr(dot));
+  if (rows == by_last.end()) return {};
+  for (const auto& ext : rows->second)
     // A name that is nothing but its extension (".metadata") has none.
-    if (ext.text.size() < last.size() || ext.text.size() >= name.size() || !ext.text.ends_with(last)) continue;
-    if (name.ends_with(ext.text)) return {name.substr(name.size() - ext.text.size()), ext.kind};
-  }
+    if (ext.text.size() < name.size() && name.ends_with(ext.text)) return {name.substr(name.size() - ext.text.size()), ext.kind};
   return {};
 }
 
