@@ -6,7 +6,8 @@ import unittest
 from support import Case, processes
 
 LINE = re.compile(r"^TRAINVIGIL (OK|WARNING|CRITICAL|UNKNOWN) - [^|\n]+(\|[^|\n]*)?\n$")
-PERFDATA = re.compile(r"^('[^'=]+'|[^\s'=]+)=-?[0-9.]+(us|ms|s|%|B|KB|MB|TB|c)?(;[^;\s]*){0,4}$")
+DATUM = r"('[^'=]+'|[^\s'=]+)=-?[0-9.]+(us|ms|s|%|B|KB|MB|TB|c)?(;[^;\s]*){0,4}"
+PERFDATA = re.compile("^ ?%s( %s)*$" % (DATUM, DATUM))
 
 
 class Plugin(Case):
@@ -19,10 +20,7 @@ class Plugin(Case):
         result = self.check_code(self.check(training), 0)
         self.assertRegex(result.out, LINE)
         self.assertTrue(result.out.startswith("TRAINVIGIL OK - "))
-        data = result.out.rstrip("\n").split("|")[1].split()
-        self.assertTrue(data)
-        for item in data:
-            self.assertRegex(item, PERFDATA)
+        self.assertRegex(result.out.rstrip("\n").split("|")[1], PERFDATA)
 
     def test_codes_and_history_between_calls(self):
         training = self.training(epochs=10)
