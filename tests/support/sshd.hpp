@@ -214,9 +214,9 @@ class Sshd {
                                   // bash reads ~/.bashrc even for a command: the start-up files of whoever runs the tests stay out of them.
                                   "SetEnv HOME=" +
                                   dir_.path() + "\nLogLevel VERBOSE\nPrintMotd no\nMaxStartups 200\nUseDNS no\n" + options_.config);
-    pid_ = start_program({find_sshd(), "-D", "-e", "-f", dir_.path("sshd_config")}, dir_.path("sshd.log"));
     const std::string listening = "Server listening on";
-    const std::size_t before = starts_++;
+    const std::size_t before = times_logged(listening);
+    pid_ = start_program({find_sshd(), "-D", "-e", "-f", dir_.path("sshd_config")}, dir_.path("sshd.log"));
     if (!eventually([&] { return times_logged(listening) > before; })) throw std::runtime_error("sshd did not start: " + log());
   }
   /// Ends the server and all of its connections, so abruptly that nobody is told.
@@ -270,7 +270,6 @@ class Sshd {
   Options options_;
   int port_;
   pid_t pid_ = -1;
-  std::size_t starts_ = 0;
   std::string more_host_keys_;
 };
 
