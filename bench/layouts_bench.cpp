@@ -34,7 +34,9 @@ Listing sharded(int saves, int ranks) {
 /// One directory of plain files with counters.
 Listing flat(int files) {
   Listing out;
-  for (int i = 1; i <= files; ++i) out.entries.push_back(file("epoch=" + std::to_string(i / 10) + "-step=" + std::to_string(i * 100) + "-val_loss=0.31.ckpt", 500'000'000, (files - i) * 60.0));
+  for (int i = 1; i <= files; ++i)
+    out.entries.push_back(
+        file("epoch=" + std::to_string(i / 10) + "-step=" + std::to_string(i * 100) + "-val_loss=0.31.ckpt", 500'000'000, (files - i) * 60.0));
   return out;
 }
 

@@ -25,18 +25,29 @@ std::string age_phrase(const Checkpoint& c, std::optional<HostTime> now) {
 
 const char* color_of(CheckpointState state) {
   switch (state) {
-    case CheckpointState::complete: return "\x1b[32m";
-    case CheckpointState::saving: return "\x1b[36m";
-    case CheckpointState::partial: return "\x1b[33m";
-    case CheckpointState::corrupt: return "\x1b[1;31m";
-    case CheckpointState::stale: break;
+    case CheckpointState::complete:
+      return "\x1b[32m";
+    case CheckpointState::saving:
+      return "\x1b[36m";
+    case CheckpointState::partial:
+      return "\x1b[33m";
+    case CheckpointState::corrupt:
+      return "\x1b[1;31m";
+    case CheckpointState::stale:
+      break;
   }
   return "\x1b[2m";
 }
 
 Row row_of(const Checkpoint& c, std::optional<HostTime> now) {
-  return {harmless(c.path),          counter_phrase(c),     c.done ? std::to_string(*c.done) : "?", c.bytes ? human_bytes(*c.bytes) : "?", age_phrase(c, now),
-          to_string(c.state), to_string(c.run), harmless(c.why)};
+  return {harmless(c.path),
+          counter_phrase(c),
+          c.done ? std::to_string(*c.done) : "?",
+          c.bytes ? human_bytes(*c.bytes) : "?",
+          age_phrase(c, now),
+          to_string(c.state),
+          to_string(c.run),
+          harmless(c.why)};
 }
 
 }  // namespace

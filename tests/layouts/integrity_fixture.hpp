@@ -38,8 +38,9 @@ inline std::string little(std::uint64_t value, int width) {
 }
 
 inline std::string safetensors(std::size_t elements, const std::string& padding = "") {
-  const std::string header = R"({"__metadata__":{"format":"pt"},"a":{"dtype":"F32","shape":[)" + std::to_string(elements) + R"(],"data_offsets":[0,)" + std::to_string(4 * elements) +
-                             R"(]},"b":{"dtype":"I64","shape":[2,3],"data_offsets":[)" + std::to_string(4 * elements) + "," + std::to_string(4 * elements + 48) + "]}}" + padding;
+  const std::string header = R"({"__metadata__":{"format":"pt"},"a":{"dtype":"F32","shape":[)" + std::to_string(elements) +
+                             R"(],"data_offsets":[0,)" + std::to_string(4 * elements) + R"(]},"b":{"dtype":"I64","shape":[2,3],"data_offsets":[)" +
+                             std::to_string(4 * elements) + "," + std::to_string(4 * elements + 48) + "]}}" + padding;
   return little(header.size(), 8) + header + std::string(4 * elements + 48, '\x5a');
 }
 
@@ -48,18 +49,22 @@ inline std::string zip(const std::vector<std::pair<std::string, std::string>>& m
   std::string out, directory;
   for (const auto& [name, data] : members) {
     const auto offset = out.size();
-    out += "PK\x03\x04" + little(0, 2) + little(0, 2) + little(0, 2) + little(0, 4) + little(0, 4) + little(data.size(), 4) + little(data.size(), 4) + little(name.size(), 2) + little(0, 2) + name + data;
-    directory += "PK\x01\x02" + little(0, 2) + little(0, 2) + little(0, 2) + little(0, 2) + little(0, 4) + little(0, 4) + little(data.size(), 4) + little(data.size(), 4) + little(name.size(), 2) +
-                 little(0, 2) + little(0, 2) + little(0, 2) + little(0, 2) + little(0, 4) + little(offset, 4) + name;
+    out += "PK\x03\x04" + little(0, 2) + little(0, 2) + little(0, 2) + little(0, 4) + little(0, 4) + little(data.size(), 4) + little(data.size(), 4) +
+           little(name.size(), 2) + little(0, 2) + name + data;
+    directory += "PK\x01\x02" + little(0, 2) + little(0, 2) + little(0, 2) + little(0, 2) + little(0, 4) + little(0, 4) + little(data.size(), 4) +
+                 little(data.size(), 4) + little(name.size(), 2) + little(0, 2) + little(0, 2) + little(0, 2) + little(0, 2) + little(0, 4) +
+                 little(offset, 4) + name;
   }
   const auto start = out.size();
   out += directory;
   if (zip64) {
     const auto record = out.size();
-    out += "PK\x06\x06" + little(44, 8) + little(45, 2) + little(45, 2) + little(0, 4) + little(0, 4) + little(members.size(), 8) + little(members.size(), 8) + little(directory.size(), 8) + little(start, 8);
+    out += "PK\x06\x06" + little(44, 8) + little(45, 2) + little(45, 2) + little(0, 4) + little(0, 4) + little(members.size(), 8) +
+           little(members.size(), 8) + little(directory.size(), 8) + little(start, 8);
     out += "PK\x06\x07" + little(0, 4) + little(record, 8) + little(1, 4);
   }
-  return out + "PK\x05\x06" + little(0, 4) + little(members.size(), 2) + little(members.size(), 2) + little(directory.size(), 4) + little(zip64 ? 0xFFFFFFFF : start, 4) + little(comment.size(), 2) + comment;
+  return out + "PK\x05\x06" + little(0, 4) + little(members.size(), 2) + little(members.size(), 2) + little(directory.size(), 4) +
+         little(zip64 ? 0xFFFFFFFF : start, 4) + little(comment.size(), 2) + comment;
 }
 
 inline std::string npy(std::size_t elements) {
@@ -70,7 +75,8 @@ inline std::string npy(std::size_t elements) {
 }
 
 inline std::string hdf5(std::size_t size, std::uint32_t flags = 0) {
-  std::string out = std::string("\x89HDF\r\n\x1a\n", 8) + std::string(5, '\0') + "\x08\x08" + std::string(1, '\0') + little(4, 2) + little(16, 2) + little(flags, 4);
+  std::string out = std::string("\x89HDF\r\n\x1a\n", 8) + std::string(5, '\0') + "\x08\x08" + std::string(1, '\0') + little(4, 2) + little(16, 2) +
+                    little(flags, 4);
   out += little(0, 8) + little(~0ULL, 8) + little(size, 8) + little(~0ULL, 8);
   out.resize(size, '\x44');
   return out;

@@ -17,7 +17,8 @@ struct Sample {
 };
 
 std::vector<Sample> samples() {
-  const std::vector<std::pair<std::string, std::string>> members{{"m/data.pkl", std::string(300, 'p')}, {"m/data/0", std::string(9000, 'w')}, {"m/version", "3\n"}};
+  const std::vector<std::pair<std::string, std::string>> members{
+      {"m/data.pkl", std::string(300, 'p')}, {"m/data/0", std::string(9000, 'w')}, {"m/version", "3\n"}};
   return {
       {"model.safetensors", test::safetensors(5000)},
       {"padded.safetensors", test::safetensors(10, "       ")},
@@ -35,7 +36,8 @@ std::vector<Sample> samples() {
       {".metadata", std::string("\x80\x02}q\0X\x01\0\0\0aq\x01K\x01s.", 17)},
       {"trainer_state.json", "{\"epoch\": 1.0, \"loss\": NaN, \"log_history\": [{\"text\": \"a } b \\\" c\"}], \"max_steps\": 5}\n"},
       {"config.json", "{\n  \"a\": [1, 2, {}]\n}"},
-      {"old.pt", std::string("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19\x2e\x80\x02M\xe9\x03.", 21) + std::string(5000, 'r'), Integrity::unchecked},
+      {"old.pt", std::string("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19\x2e\x80\x02M\xe9\x03.", 21) + std::string(5000, 'r'),
+       Integrity::unchecked},
       {"model.gguf", "GGUF" + test::little(3, 4) + test::little(291, 8) + test::little(24, 8) + std::string(5000, 'g'), Integrity::unchecked},
       {"other.bin", std::string(5000, 'b'), Integrity::unchecked},
       {"metrics.json", "{\"a\": 1}\n{\"a\": 2}\n", Integrity::unchecked},
@@ -100,7 +102,8 @@ TEST(Integrity, SafetensorsWithHolesOrWrongLengthsIsBad) {
 
 TEST(Integrity, HdfThatAWriterHasOpenIsNotWhole) {
   EXPECT_EQ(integrity_of("m.h5", test::hdf5(20'000, 1)).verdict, Integrity::truncated);
-  EXPECT_EQ(integrity_of("m.h5", std::string(512, 'u') + test::hdf5(20'000)).verdict, Integrity::unchecked) << "a user block moves the base address, which this one does not tell";
+  EXPECT_EQ(integrity_of("m.h5", std::string(512, 'u') + test::hdf5(20'000)).verdict, Integrity::unchecked)
+      << "a user block moves the base address, which this one does not tell";
 }
 
 TEST(Integrity, AFileThatShrinksBetweenReadsEndsTheQuestions) {

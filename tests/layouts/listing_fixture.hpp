@@ -21,7 +21,9 @@ struct ExpectedSave {
   std::string value, state, done, unit;
   friend bool operator==(const ExpectedSave&, const ExpectedSave&) = default;
   friend auto operator<=>(const ExpectedSave&, const ExpectedSave&) = default;
-  friend std::ostream& operator<<(std::ostream& out, const ExpectedSave& s) { return out << s.value << " " << s.state << " done " << s.done << " " << s.unit; }
+  friend std::ostream& operator<<(std::ostream& out, const ExpectedSave& s) {
+    return out << s.value << " " << s.state << " done " << s.done << " " << s.unit;
+  }
 };
 
 struct Fixture {
@@ -34,7 +36,7 @@ struct Fixture {
   std::vector<ExpectedSave> numbered;
   std::vector<std::pair<std::string, std::string>> unnumbered;  ///< path, state
   std::vector<std::string> in_progress;
-  std::optional<std::string> progress;                          ///< "done/total unit"
+  std::optional<std::string> progress;  ///< "done/total unit"
   std::optional<std::string> end;
 
   [[nodiscard]] LayoutInput input() const {
@@ -143,11 +145,16 @@ inline std::string text_of(const std::optional<std::int64_t>& v) { return v ? st
 inline std::string text_of(const std::optional<Unit>& u) { return !u ? "-" : *u == Unit::epoch ? "epoch" : *u == Unit::step ? "step" : "save"; }
 inline std::string text_of(CheckpointState s) {
   switch (s) {
-    case CheckpointState::complete: return "complete";
-    case CheckpointState::saving: return "saving";
-    case CheckpointState::partial: return "partial";
-    case CheckpointState::corrupt: return "corrupt";
-    case CheckpointState::stale: break;
+    case CheckpointState::complete:
+      return "complete";
+    case CheckpointState::saving:
+      return "saving";
+    case CheckpointState::partial:
+      return "partial";
+    case CheckpointState::corrupt:
+      return "corrupt";
+    case CheckpointState::stale:
+      break;
   }
   return "stale";
 }

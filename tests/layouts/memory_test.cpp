@@ -97,8 +97,10 @@ TEST_F(Watch, AnyListingIsAnswered) {
     for (int i = 0; i < 300; ++i) s += "d/";
     return s + "epoch_1.pt";
   }();
-  for (const std::string& path : {std::string(), std::string("."), std::string("./"), std::string("/"), std::string("//a"), std::string("a//epoch_1.pt"), std::string("\xff\xfe\n\x1b[31m_5.pt"), deep,
-                                  std::string(4000, 'x') + "_1.pt", std::string("epoch_99999999999999999999999.pt"), std::string("checkpoint-"), std::string("-"), std::string("5"), std::string("_5_6_7_8_9_10_11.pt")}) {
+  for (const std::string& path :
+       {std::string(), std::string("."), std::string("./"), std::string("/"), std::string("//a"), std::string("a//epoch_1.pt"),
+        std::string("\xff\xfe\n\x1b[31m_5.pt"), deep, std::string(4000, 'x') + "_1.pt", std::string("epoch_99999999999999999999999.pt"),
+        std::string("checkpoint-"), std::string("-"), std::string("5"), std::string("_5_6_7_8_9_10_11.pt")}) {
     for (auto type : {FileType::file, FileType::directory, FileType::link, FileType::other}) {
       FileEntry e;
       e.path = path;

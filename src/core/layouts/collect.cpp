@@ -78,11 +78,12 @@ class Collector {
     std::string_view word = d.name;
     while (!word.empty() && ((word.back() >= '0' && word.back() <= '9') || word.back() == '_' || word.back() == '-')) word.remove_suffix(1);
     if (word == "version" || word == "run" || word == "exp" || word == "train") return hash_text(h, word);
-    if (d.parsed.timestamp) return hash_text(hash_byte(h, '@'), std::string_view(reinterpret_cast<const char*>(&d.parsed.pattern), sizeof d.parsed.pattern));
+    if (d.parsed.timestamp)
+      return hash_text(hash_byte(h, '@'), std::string_view(reinterpret_cast<const char*>(&d.parsed.pattern), sizeof d.parsed.pattern));
     return hash_text(h, d.name);
   }
 
-  void mark(Index id, bool Directory::* flag) {
+  void mark(Index id, bool Directory::*flag) {
     for (; id != kNone && !(out_.directories[id].*flag); id = out_.directories[id].parent) out_.directories[id].*flag = true;
   }
 
@@ -152,9 +153,13 @@ class Collector {
         if (n.target == d.name && !d.weights_below && !d.heavy_below) return {Where::ignored, kNone};
         out_.temps.push_back({d.path, n.target, d.parent, {}, d.mtime});
         return {Where::temp, static_cast<Index>(out_.temps.size() - 1)};
-      case NameKind::trash: return {Where::ignored, kNone};
-      case NameKind::marker: out_.markers.emplace(d.parent, n.target); return {Where::ignored, kNone};
-      case NameKind::plain: break;
+      case NameKind::trash:
+        return {Where::ignored, kNone};
+      case NameKind::marker:
+        out_.markers.emplace(d.parent, n.target);
+        return {Where::ignored, kNone};
+      case NameKind::plain:
+        break;
     }
     const bool substance = d.weights_below || d.known_below || d.heavy_below;
     const bool own_counter = n.count > 0 && !(n.index && !n.keyed());
@@ -203,12 +208,15 @@ class Collector {
   static bool numbered_file(const Name& n, const FileEntry& entry) {
     if (n.count == 0 || (n.index && !n.keyed() && !n.store)) return false;
     switch (n.ext_kind) {
-      case ExtKind::weights: return !n.negative || n.store;
+      case ExtKind::weights:
+        return !n.negative || n.store;
       case ExtKind::ambiguous:
         if (n.negative || (n.ext == ".txt" && !n.store)) return false;
         return (n.ext == ".json" || n.ext == ".txt") ? n.store && entry.bytes.value_or(0) >= 1000 : n.store || n.keyed() || n.aux;
-      case ExtKind::none: return !n.negative && n.strong() && (n.checkpoint || entry.bytes.value_or(0) >= kHeavy || n.stem.find("snapshot") != std::string_view::npos);
-      case ExtKind::text: break;
+      case ExtKind::none:
+        return !n.negative && n.strong() && (n.checkpoint || entry.bytes.value_or(0) >= kHeavy || n.stem.find("snapshot") != std::string_view::npos);
+      case ExtKind::text:
+        break;
     }
     return false;
   }
@@ -226,10 +234,16 @@ class Collector {
     const auto n = parse_name(name);
     const auto entry_id = static_cast<Index>(i);
     switch (n.kind) {
-      case NameKind::temp: out_.temps.push_back({path, n.target, container, {entry_id}, std::nullopt}); return;
-      case NameKind::trash: return;
-      case NameKind::marker: out_.markers.emplace(container, n.target); return;
-      case NameKind::plain: break;
+      case NameKind::temp:
+        out_.temps.push_back({path, n.target, container, {entry_id}, std::nullopt});
+        return;
+      case NameKind::trash:
+        return;
+      case NameKind::marker:
+        out_.markers.emplace(container, n.target);
+        return;
+      case NameKind::plain:
+        break;
     }
     const bool numbered = numbered_file(n, entry);
     if (!numbered && !unnumbered_file(n, name)) {
@@ -255,16 +269,26 @@ class Collector {
       const auto place = places_[container];
       if (entry.type == FileType::link) {
         if (place.where == Where::container)
-          out_.links.push_back({path, base_name(path), base_name(entry.target ? std::string_view(*entry.target) : std::string_view{}), container, parse_name(base_name(path)), entry.mtime});
+          out_.links.push_back({path, base_name(path), base_name(entry.target ? std::string_view(*entry.target) : std::string_view{}), container,
+                                parse_name(base_name(path)), entry.mtime});
         continue;
       }
       switch (place.where) {
-        case Where::numbered: out_.numbered[place.item].entries.push_back(static_cast<Index>(i)); break;
-        case Where::unnumbered: out_.unnumbered[place.item].entries.push_back(static_cast<Index>(i)); break;
-        case Where::temp: out_.temps[place.item].entries.push_back(static_cast<Index>(i)); break;
-        case Where::container: place_file(i, path, container); break;
+        case Where::numbered:
+          out_.numbered[place.item].entries.push_back(static_cast<Index>(i));
+          break;
+        case Where::unnumbered:
+          out_.unnumbered[place.item].entries.push_back(static_cast<Index>(i));
+          break;
+        case Where::temp:
+          out_.temps[place.item].entries.push_back(static_cast<Index>(i));
+          break;
+        case Where::container:
+          place_file(i, path, container);
+          break;
         case Where::unknown:
-        case Where::ignored: break;
+        case Where::ignored:
+          break;
       }
     }
   }
@@ -273,8 +297,8 @@ class Collector {
   Collected out_;
   std::unordered_map<std::string_view, Index> index_;
   std::map<std::pair<Index, std::uint64_t>, int> alike_;  ///< directories beside each other that differ only in a number
-  std::vector<Index> containers_;  ///< by entry
-  std::vector<Place> places_;      ///< by directory
+  std::vector<Index> containers_;                         ///< by entry
+  std::vector<Place> places_;                             ///< by directory
   std::string_view last_path_;
   Index last_id_ = 0;
 };

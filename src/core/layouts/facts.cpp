@@ -21,7 +21,8 @@ std::uint64_t shape_key(std::string_view rel) {
     auto end = rel.find('/', begin);
     if (end == std::string_view::npos) end = rel.size();
     const auto part = rel.substr(begin, end - begin);
-    const bool hex = part.size() >= 6 && part.find_first_not_of("0123456789abcdef") == std::string_view::npos && part.find_first_of("0123456789") != std::string_view::npos;
+    const bool hex = part.size() >= 6 && part.find_first_not_of("0123456789abcdef") == std::string_view::npos &&
+                     part.find_first_of("0123456789") != std::string_view::npos;
     if (hex) {
       h = hash_byte(h, '~');
     } else {
@@ -106,7 +107,8 @@ class Examiner {
 
   Facts run() {
     for (const auto* piece : save_.pieces) {
-      if (piece->directory != kNone && collected_.directories[piece->directory].mtime) latest(f_.directory_modified, collected_.directories[piece->directory].mtime);
+      if (piece->directory != kNone && collected_.directories[piece->directory].mtime)
+        latest(f_.directory_modified, collected_.directories[piece->directory].mtime);
       for (auto i : piece->entries) add(*piece, listing_.entries[i]);
     }
     finish();
@@ -136,7 +138,8 @@ class Examiner {
     f_.expected_bytes += e.expected_bytes.value_or(e.bytes.value_or(0));
     if (e.mtime && (!f_.began || *e.mtime < *f_.began)) f_.began = e.mtime;
     latest(f_.modified, e.mtime);
-    if (e.bytes.value_or(0) > f_.heaviest_bytes || (e.bytes.value_or(0) == f_.heaviest_bytes && e.mtime && f_.heaviest_modified && *e.mtime > *f_.heaviest_modified)) {
+    if (e.bytes.value_or(0) > f_.heaviest_bytes ||
+        (e.bytes.value_or(0) == f_.heaviest_bytes && e.mtime && f_.heaviest_modified && *e.mtime > *f_.heaviest_modified)) {
       f_.heaviest_bytes = e.bytes.value_or(0);
       f_.heaviest_modified = e.mtime;
     }
@@ -160,7 +163,8 @@ class Examiner {
       data_ = true;
     }
     if (weights || heavy) shape(inside ? shape_key(rel) : piece.parsed.pattern ^ shape_key(piece.parsed.ext), e, weights, rel);
-    if (weights || name.find("-of-") != std::string_view::npos || name.find("rank") != std::string_view::npos) shards_.add(inside ? shape_key(rel) : piece.parsed.pattern, name);
+    if (weights || name.find("-of-") != std::string_view::npos || name.find("rank") != std::string_view::npos)
+      shards_.add(inside ? shape_key(rel) : piece.parsed.pattern, name);
   }
 
   void inner(std::string_view rel, std::string_view name, const FileEntry& e) {
@@ -178,7 +182,8 @@ class Examiner {
     if (interest.certificates != 0) certificate(interest.certificates, folder, name, top, e);
     if (name.ends_with(".distcp")) folders_to_certify_.insert(folder);
     if (name.ends_with(".metadata.tmp")) f_.temp_inside = name;
-    if (!top && (rel.find("orbax-checkpoint-tmp") != std::string_view::npos || rel.find(".tempstate") != std::string_view::npos)) f_.temp_inside = rel;
+    if (!top && (rel.find("orbax-checkpoint-tmp") != std::string_view::npos || rel.find(".tempstate") != std::string_view::npos))
+      f_.temp_inside = rel;
     if (name == "latest") f_.inner_pointer = true;
     if (name.starts_with("model") || name.starts_with("pytorch_model") || name == "consolidated.safetensors") {
       if (extension_of(name).kind == ExtKind::weights) model_bytes_ += e.bytes.value_or(0);
@@ -215,7 +220,8 @@ class Examiner {
     std::sort(times_.begin(), times_.end());
     for (std::size_t i = 1; i < times_.size(); ++i) f_.longest_gap = std::max(f_.longest_gap, times_[i] - times_[i - 1]);
     for (auto folder : folders_to_certify_)
-      if (!certified_folders_.contains(folder)) f_.uncertified_directory = folder.empty() ? std::string_view("it") : folder.substr(0, folder.size() - 1);
+      if (!certified_folders_.contains(folder))
+        f_.uncertified_directory = folder.empty() ? std::string_view("it") : folder.substr(0, folder.size() - 1);
     const auto signs = signatures();
     for (std::size_t i = 0; i < signs.size(); ++i) {
       if (!(seen_ & (1ULL << i))) continue;

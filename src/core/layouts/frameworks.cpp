@@ -178,11 +178,36 @@ Interest interest_of(std::string_view name) {
 }
 
 bool known_inside(std::string_view name) {
-  static const std::unordered_set<std::string_view> names{
-      "trainer_state.json", "training_state.json", "commit_success.txt", ".metadata", ".metadata.tmp", ".metadata.json", "metadata.json", "running_states.json",
-      ".checkpoint_done", "rllib_checkpoint.json", "_CHECKPOINT_METADATA", "_METADATA", "manifest.ocdbt", ".zarray", "checkpoint", "config.json",
-      "adapter_config.json", "model_config.json", "generation_config.json", "model_index.json", "CKPT.yaml", "common.pt", "latest", "train_state.json",
-      "algorithm_state.pkl", ".is_checkpoint", "saved_model.pb", "modeling", "tokenizer.json", "tokenizer_config.json"};
+  static const std::unordered_set<std::string_view> names{"trainer_state.json",
+                                                          "training_state.json",
+                                                          "commit_success.txt",
+                                                          ".metadata",
+                                                          ".metadata.tmp",
+                                                          ".metadata.json",
+                                                          "metadata.json",
+                                                          "running_states.json",
+                                                          ".checkpoint_done",
+                                                          "rllib_checkpoint.json",
+                                                          "_CHECKPOINT_METADATA",
+                                                          "_METADATA",
+                                                          "manifest.ocdbt",
+                                                          ".zarray",
+                                                          "checkpoint",
+                                                          "config.json",
+                                                          "adapter_config.json",
+                                                          "model_config.json",
+                                                          "generation_config.json",
+                                                          "model_index.json",
+                                                          "CKPT.yaml",
+                                                          "common.pt",
+                                                          "latest",
+                                                          "train_state.json",
+                                                          "algorithm_state.pkl",
+                                                          ".is_checkpoint",
+                                                          "saved_model.pb",
+                                                          "modeling",
+                                                          "tokenizer.json",
+                                                          "tokenizer_config.json"};
   return names.contains(name);
 }
 

@@ -27,7 +27,8 @@ class InPlace {
   void shorter_than_companion(Save& s) const {
     if (s.state != CheckpointState::complete || !fresh(c_, s, c_.quiet) || s.facts.ok_files == s.facts.weights_files) return;
     for (const auto& other : c_.unnumbered) {
-      if (&other == &s || other.container != s.container || other.cls == s.cls || s.pieces.front()->parsed.ext != other.pieces.front()->parsed.ext) continue;
+      if (&other == &s || other.container != s.container || other.cls == s.cls || s.pieces.front()->parsed.ext != other.pieces.front()->parsed.ext)
+        continue;
       if (other.facts.modified && s.facts.modified && *other.facts.modified < *s.facts.modified &&
           static_cast<double>(s.facts.bytes) < kSameSize * static_cast<double>(other.facts.bytes)) {
         s.state = CheckpointState::saving;
@@ -151,8 +152,10 @@ std::vector<SaveInProgress> in_progress(const Context& c) {
       for (auto i : companion->entries) {
         const auto& e = c.listing.entries[i];
         const auto age = age_of(c, e.mtime);
-        if (c.grew[i] || e.integrity == Integrity::truncated || (age && *age < kQuietFile / 4 && c.in.alive != false && e.integrity != Integrity::ok)) {
-          out.push_back({std::string(companion->path), e.bytes, std::nullopt, e.mtime, "a companion of " + std::string(base_name(s.path())) + " that changed just now", false});
+        if (c.grew[i] || e.integrity == Integrity::truncated ||
+            (age && *age < kQuietFile / 4 && c.in.alive != false && e.integrity != Integrity::ok)) {
+          out.push_back({std::string(companion->path), e.bytes, std::nullopt, e.mtime,
+                         "a companion of " + std::string(base_name(s.path())) + " that changed just now", false});
           break;
         }
       }

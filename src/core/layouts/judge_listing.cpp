@@ -50,7 +50,8 @@ void compare_with_memory(Context& c) {
 void learn_quiet(Context& c) {
   for (const auto& s : c.saves) {
     const bool over = age_of(c, s.facts.modified).value_or(Seconds{0}) > kQuiet && s.facts.truncated.empty();
-    if (over && s.facts.longest_gap.count() > 0 && (!c.memory.longest_gap || s.facts.longest_gap > *c.memory.longest_gap)) c.memory.longest_gap = std::min(s.facts.longest_gap, kQuietLimit / 3);
+    if (over && s.facts.longest_gap.count() > 0 && (!c.memory.longest_gap || s.facts.longest_gap > *c.memory.longest_gap))
+      c.memory.longest_gap = std::min(s.facts.longest_gap, kQuietLimit / 3);
   }
   c.quiet = std::clamp(3 * c.memory.longest_gap.value_or(Seconds{0}), kQuiet, kQuietLimit);
 }
@@ -156,9 +157,12 @@ bool file_proves_resume(const Context& c, const std::optional<FileProgress>& pro
   if (file == c.listing.entries.end() || !file->mtime || *file->mtime < *c.in.run_start) return false;
   for (const auto& s : c.saves) {
     if (s.run == CheckpointRun::this_run && s.state == CheckpointState::complete) return false;  // its own saves tell more
-    if (s.run == CheckpointRun::earlier && s.state == CheckpointState::complete && s.unit == progress->unit && s.done && static_cast<double>(*s.done) > *progress->done) return false;
+    if (s.run == CheckpointRun::earlier && s.state == CheckpointState::complete && s.unit == progress->unit && s.done &&
+        static_cast<double>(*s.done) > *progress->done)
+      return false;
   }
-  return std::any_of(c.saves.begin(), c.saves.end(), [&](const Save& s) { return s.run == CheckpointRun::earlier && s.unit == progress->unit && s.done.value_or(0) > 0; });
+  return std::any_of(c.saves.begin(), c.saves.end(),
+                     [&](const Save& s) { return s.run == CheckpointRun::earlier && s.unit == progress->unit && s.done.value_or(0) > 0; });
 }
 
 void remember(Context& c, const std::vector<const Save*>& order) {

@@ -61,7 +61,8 @@ class Parser {
   }
 
   static bool plausible_date(std::string_view y, std::string_view m, std::string_view d) {
-    return y.size() == 4 && (y.starts_with("19") || y.starts_with("20")) && m.size() == 2 && d.size() == 2 && m >= "01" && m <= "12" && d >= "01" && d <= "31";
+    return y.size() == 4 && (y.starts_with("19") || y.starts_with("20")) && m.size() == 2 && d.size() == 2 && m >= "01" && m <= "12" && d >= "01" &&
+           d <= "31";
   }
 
   /// Marks dates and the times that follow them, so that no year is taken for a counter.
@@ -105,17 +106,33 @@ class Parser {
         case Role::store: {
           store = true;
           const auto word = text(t);
-          if (word.starts_with("ch") || word.starts_with("ckpt") || word.starts_with("cp") || word.starts_with("save") || word == "snapshot") name_.checkpoint = true;
+          if (word.starts_with("ch") || word.starts_with("ckpt") || word.starts_with("cp") || word.starts_with("save") || word == "snapshot")
+            name_.checkpoint = true;
           break;
         }
-        case Role::latest: name_.cls = NameClass::latest; break;
-        case Role::best: name_.cls = NameClass::best; break;
-        case Role::final: if (name_.cls == NameClass::none) name_.cls = NameClass::final; break;
-        case Role::rescue: name_.cls = NameClass::rescue; break;
-        case Role::aux: name_.aux = true; break;
-        case Role::resume: if (name_.cls == NameClass::none) name_.cls = NameClass::resume; break;
-        case Role::negative: name_.negative = true; break;
-        default: break;
+        case Role::latest:
+          name_.cls = NameClass::latest;
+          break;
+        case Role::best:
+          name_.cls = NameClass::best;
+          break;
+        case Role::final:
+          if (name_.cls == NameClass::none) name_.cls = NameClass::final;
+          break;
+        case Role::rescue:
+          name_.cls = NameClass::rescue;
+          break;
+        case Role::aux:
+          name_.aux = true;
+          break;
+        case Role::resume:
+          if (name_.cls == NameClass::none) name_.cls = NameClass::resume;
+          break;
+        case Role::negative:
+          name_.negative = true;
+          break;
+        default:
+          break;
       }
     }
     name_.store = store;
@@ -135,9 +152,12 @@ class Parser {
 
   static Key key_of(Role role) {
     switch (role) {
-      case Role::key_epoch: return Key::epoch;
-      case Role::key_step: return Key::step;
-      default: return Key::other;
+      case Role::key_epoch:
+        return Key::epoch;
+      case Role::key_step:
+        return Key::step;
+      default:
+        return Key::other;
     }
   }
   static bool is_key(Role role) { return role == Role::key_epoch || role == Role::key_step || role == Role::key_other; }
@@ -157,7 +177,8 @@ class Parser {
     if (dot(i + 1) && is(i + 2, Part::digits)) return true;
     if (i >= 2 && dot(i - 1) && is(i - 2, Part::digits)) return true;
     if (i >= 1 && dot(i - 1) && i == 1) return true;  // ".5"
-    if (is(i + 1, Part::word) && text(i + 1) == "e" && (is(i + 2, Part::digits) || (is(i + 2, Part::separator) && text(i + 2) == "-" && is(i + 3, Part::digits))))
+    if (is(i + 1, Part::word) && text(i + 1) == "e" &&
+        (is(i + 2, Part::digits) || (is(i + 2, Part::separator) && text(i + 2) == "-" && is(i + 3, Part::digits))))
       return true;
     if (i >= 2 && is(i - 1, Part::word) && text(i - 1) == "e" && is(i - 2, Part::digits)) return true;
     return i >= 3 && is(i - 1, Part::separator) && text(i - 1) == "-" && is(i - 2, Part::word) && text(i - 2) == "e" && is(i - 3, Part::digits);
@@ -239,7 +260,8 @@ class Parser {
 
   /// Numbers glued to unknown words matter only where nothing better is there.
   void drop_weak() {
-    const bool better = std::any_of(name_.counters.begin(), name_.counters.begin() + static_cast<std::ptrdiff_t>(name_.count), [](const Counter& c) { return !c.weak; });
+    const bool better = std::any_of(name_.counters.begin(), name_.counters.begin() + static_cast<std::ptrdiff_t>(name_.count),
+                                    [](const Counter& c) { return !c.weak; });
     const bool keyed = name_.keyed();
     std::size_t kept = 0;
     for (std::size_t i = 0; i < name_.count; ++i) {
@@ -260,10 +282,22 @@ class Parser {
     for (std::size_t i = 0; i < count_; ++i) {
       const auto& t = tokens_[i];
       if (t.use == Use::dropped) continue;
-      if (t.use == Use::counter) { h = hash_byte(h, '#'); continue; }
-      if (t.use == Use::metric) { h = hash_byte(h, '*'); continue; }
-      if (t.use == Use::shard) { h = hash_byte(h, '%'); continue; }
-      if (t.use == Use::time) { h = hash_byte(h, '@'); continue; }
+      if (t.use == Use::counter) {
+        h = hash_byte(h, '#');
+        continue;
+      }
+      if (t.use == Use::metric) {
+        h = hash_byte(h, '*');
+        continue;
+      }
+      if (t.use == Use::shard) {
+        h = hash_byte(h, '%');
+        continue;
+      }
+      if (t.use == Use::time) {
+        h = hash_byte(h, '@');
+        continue;
+      }
       // "-last" behind a counter says which save it is, not which family.
       const bool class_word = t.part == Part::word && t.role == Role::latest && name_.count > 0;
       const bool before_class = t.part == Part::separator && is(i + 1, Part::word) && tokens_[i + 1].role == Role::latest && name_.count > 0;
@@ -286,7 +320,8 @@ Name parse_name(std::string_view component) {
   name.stem = component;
   if (component.empty() || component.size() > kMaxName) return name;
   std::array<char, kMaxName> buffer{};
-  std::transform(component.begin(), component.end(), buffer.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  std::transform(component.begin(), component.end(), buffer.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
   const std::string_view lower(buffer.data(), component.size());
 
   const auto unfinished = unfinished_name(component, lower);

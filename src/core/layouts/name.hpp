@@ -17,8 +17,8 @@ struct Counter {
   std::int64_t value = 0;
   std::uint16_t begin = 0;  ///< of its digits in the component
   std::uint16_t end = 0;
-  bool strong = false;      ///< named by a key, a store word, or alone in the name: counts even without a sibling
-  bool weak = false;        ///< attached to an unknown word ("gpt2"): counts only when siblings differ in it
+  bool strong = false;  ///< named by a key, a store word, or alone in the name: counts even without a sibling
+  bool weak = false;    ///< attached to an unknown word ("gpt2"): counts only when siblings differ in it
 };
 
 enum class NameKind : std::uint8_t {
@@ -37,19 +37,19 @@ struct Name {
   ExtKind ext_kind = ExtKind::none;
   bool aux = false;
   bool negative = false;
-  bool store = false;            ///< holds a store word
-  bool checkpoint = false;       ///< holds a word that means nothing but checkpoint
-  bool timestamp = false;        ///< holds a date
-  bool index = false;            ///< a run index ("version_3")
+  bool store = false;       ///< holds a store word
+  bool checkpoint = false;  ///< holds a word that means nothing but checkpoint
+  bool timestamp = false;   ///< holds a date
+  bool index = false;       ///< a run index ("version_3")
   std::string_view target;
-  std::string_view stem;         ///< without extension
+  std::string_view stem;  ///< without extension
   std::string_view ext;
   std::array<Counter, kMaxCounters> counters{};
   std::size_t count = 0;
   std::optional<std::int64_t> version;      ///< trailing "-v1"
   std::optional<std::int64_t> shard;        ///< last shard index in the name
   std::optional<std::int64_t> shard_total;  ///< "-of-N"
-  std::uint64_t pattern = 0;     ///< equal for names that differ only in counters, metrics, shards, versions and class words
+  std::uint64_t pattern = 0;                ///< equal for names that differ only in counters, metrics, shards, versions and class words
 
   [[nodiscard]] const Counter* find(Key key) const {
     for (std::size_t i = 0; i < count; ++i)

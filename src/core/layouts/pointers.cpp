@@ -80,7 +80,8 @@ void apply_links(Context& c) {
       if (link.mtime && written && *link.mtime + Seconds{2.0} < *written) continue;
       s->linked = true;
       // "epoch1_step2656" → a save inside the epoch that the directory's own name tells.
-      if (link.parsed.find(Key::epoch) && link.parsed.find(Key::step) && s->bare && link.parsed.find(Key::epoch)->value == *s->bare) s->half_epoch = true;
+      if (link.parsed.find(Key::epoch) && link.parsed.find(Key::step) && s->bare && link.parsed.find(Key::epoch)->value == *s->bare)
+        s->half_epoch = true;
     }
   }
 }

@@ -79,7 +79,8 @@ std::optional<std::int64_t> whole(std::optional<double> v) { return v ? std::opt
 using Fill = bool (*)(std::string_view text, FileProgress& out);
 
 bool trainer_state(std::string_view text, FileProgress& p) {
-  // Keys are sorted: global_step and epoch stand before the long history, the totals behind it; the history's own entries hold "epoch" and "step" too.
+  // Keys are sorted: global_step and epoch stand before the long history, the totals behind it; the history's own entries hold "epoch" and "step"
+  // too.
   const auto history = text.find("\"log_history\"");
   const auto begin = text.substr(0, history);
   auto step = number_of(begin, "global_step");
@@ -222,11 +223,21 @@ struct Row {
 };
 
 constexpr std::array kRows{
-    Row{"trainer_log.jsonl", trainer_log, 9},         Row{"trainer_state.json", trainer_state, 8},     Row{"training_state.json", training_state, 8},
-    Row{"training_metadata.json", keras_metadata, 8}, Row{"running_states.json", running_states, 8},   Row{"results.csv", ultralytics, 8},
-    Row{"results.txt", yolov7, 8},                    Row{"summary.csv", timm_summary, 8},             Row{"train_state.json", kohya_state, 7},
-    Row{"counter.ckpt", epoch_counter, 7},            Row{"metadata.json", levanter_metadata, 7},      Row{"metrics.json", json_lines, 6},
-    Row{"log.txt", json_lines, 6},                    Row{"scalars.json", json_lines, 6},              Row{"result.json", json_lines, 6},
+    Row{"trainer_log.jsonl", trainer_log, 9},
+    Row{"trainer_state.json", trainer_state, 8},
+    Row{"training_state.json", training_state, 8},
+    Row{"training_metadata.json", keras_metadata, 8},
+    Row{"running_states.json", running_states, 8},
+    Row{"results.csv", ultralytics, 8},
+    Row{"results.txt", yolov7, 8},
+    Row{"summary.csv", timm_summary, 8},
+    Row{"train_state.json", kohya_state, 7},
+    Row{"counter.ckpt", epoch_counter, 7},
+    Row{"metadata.json", levanter_metadata, 7},
+    Row{"metrics.json", json_lines, 6},
+    Row{"log.txt", json_lines, 6},
+    Row{"scalars.json", json_lines, 6},
+    Row{"result.json", json_lines, 6},
     Row{"train_log.jsonl", json_lines, 5},
 };
 

@@ -13,8 +13,8 @@ namespace trainvigil::layouts {
 /// A name or number that says which save is the newest whole one.
 struct PointerFact {
   std::optional<HostTime> mtime;
-  std::string text;                  ///< basename or decimal it holds; empty: not read
-  bool everything = false;           ///< says that all is finished ("release", "model_final.pth")
+  std::string text;         ///< basename or decimal it holds; empty: not read
+  bool everything = false;  ///< says that all is finished ("release", "model_final.pth")
   bool after_every_save = true;
 };
 
@@ -27,11 +27,11 @@ struct Context {
   std::vector<Family>& families;
   const std::vector<std::vector<Index>>& dated;
   LayoutMemory& memory;
-  std::map<Index, std::vector<std::string_view>> beside;   ///< loose names by directory, for the tables
-  std::map<Index, std::vector<PointerFact>> pointers;      ///< by directory
-  std::vector<bool> grew;                                  ///< by entry: more bytes than in the last listing
-  std::vector<const LayoutMemory::Seen*> gone;             ///< remembered files that are not there any more
-  Seconds quiet{60.0};                                     ///< a save in which nothing moved for so long is over
+  std::map<Index, std::vector<std::string_view>> beside;  ///< loose names by directory, for the tables
+  std::map<Index, std::vector<PointerFact>> pointers;     ///< by directory
+  std::vector<bool> grew;                                 ///< by entry: more bytes than in the last listing
+  std::vector<const LayoutMemory::Seen*> gone;            ///< remembered files that are not there any more
+  Seconds quiet{60.0};                                    ///< a save in which nothing moved for so long is over
 };
 
 /// Quiet time before a directory counts as left alone; see reference in docs/checkpoints.md.

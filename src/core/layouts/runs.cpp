@@ -59,7 +59,8 @@ class FamilyRuns {
       auto& next = at(i + 1);
       if (!counter_equal(s, next) || s.cls != next.cls) continue;
       const auto a = written_at(s), b = written_at(next);
-      if (complete(s) && complete(next) && a && b && *b - *a > kMinute) mark_stale(s, "the same counter was written again later as " + std::string(base_name(next.path())));
+      if (complete(s) && complete(next) && a && b && *b - *a > kMinute)
+        mark_stale(s, "the same counter was written again later as " + std::string(base_name(next.path())));
     }
   }
 

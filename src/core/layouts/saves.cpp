@@ -22,7 +22,8 @@ struct Candidate {
 };
 
 std::uint8_t kind_of(const Name& n) {
-  return static_cast<std::uint8_t>((n.find(Key::epoch) ? 1 : 0) | (n.find(Key::step) ? 2 : 0) | (n.find(Key::other) ? 4 : 0) | (n.find(Key::bare) ? 8 : 0));
+  return static_cast<std::uint8_t>((n.find(Key::epoch) ? 1 : 0) | (n.find(Key::step) ? 2 : 0) | (n.find(Key::other) ? 4 : 0) |
+                                   (n.find(Key::bare) ? 8 : 0));
 }
 
 std::optional<HostTime> time_of(const Listing& listing, const Piece& piece) {
@@ -85,12 +86,14 @@ class Assembler {
   void choose_in_group(const std::vector<const Piece*>& group) {
     const auto& first = group.front()->parsed;
     if (first.keyed()) {
-      for (const auto* p : group) add(*p, value_of(p->parsed.find(Key::epoch)), value_of(p->parsed.find(Key::step)), value_of(p->parsed.find(Key::other)), std::nullopt);
+      for (const auto* p : group)
+        add(*p, value_of(p->parsed.find(Key::epoch)), value_of(p->parsed.find(Key::step)), value_of(p->parsed.find(Key::other)), std::nullopt);
       return;
     }
     std::vector<std::size_t> varying;
     for (std::size_t k = 0; k < first.count; ++k)
-      if (std::any_of(group.begin(), group.end(), [&](const Piece* p) { return p->parsed.counters[k].value != first.counters[k].value; })) varying.push_back(k);
+      if (std::any_of(group.begin(), group.end(), [&](const Piece* p) { return p->parsed.counters[k].value != first.counters[k].value; }))
+        varying.push_back(k);
     const std::size_t last = first.count - 1;
     if (varying.empty()) {
       const auto& c = first.counters[last];
@@ -116,7 +119,8 @@ class Assembler {
 
   static bool pair_grows(std::vector<const Piece*> group, std::size_t e, std::size_t s) {
     const auto at = [](const Piece* p, std::size_t k) { return p->parsed.counters[k].value; };
-    std::sort(group.begin(), group.end(), [&](const Piece* a, const Piece* b) { return std::pair(at(a, e), at(a, s)) < std::pair(at(b, e), at(b, s)); });
+    std::sort(group.begin(), group.end(),
+              [&](const Piece* a, const Piece* b) { return std::pair(at(a, e), at(a, s)) < std::pair(at(b, e), at(b, s)); });
     for (std::size_t i = 0; i < group.size(); ++i) {
       if (at(group[i], e) > at(group[i], s)) return false;
       if (i > 0 && at(group[i], s) < at(group[i - 1], s)) return false;
@@ -124,7 +128,8 @@ class Assembler {
     return true;
   }
 
-  void add(const Piece& p, std::optional<std::int64_t> epoch, std::optional<std::int64_t> step, std::optional<std::int64_t> other, std::optional<std::int64_t> bare) {
+  void add(const Piece& p, std::optional<std::int64_t> epoch, std::optional<std::int64_t> step, std::optional<std::int64_t> other,
+           std::optional<std::int64_t> bare) {
     Candidate c{&p, epoch, step, other, bare, p.parsed.pattern, kind_of(p.parsed), time_of(listing_, p)};
     // Two bare numbers read as epoch and step are a kind of their own.
     if (epoch && step && !p.parsed.keyed()) c.kind = 16;
@@ -140,12 +145,16 @@ class Assembler {
     return id;
   }
 
-  static std::uint64_t stem_id(const Candidate& c) { return hash_byte(hash_text(c.stem, std::string_view(reinterpret_cast<const char*>(&c.piece->container), sizeof(Index))), c.kind); }
+  static std::uint64_t stem_id(const Candidate& c) {
+    return hash_byte(hash_text(c.stem, std::string_view(reinterpret_cast<const char*>(&c.piece->container), sizeof(Index))), c.kind);
+  }
 
   /// Names that share counters and are written together (G_1000 and D_1000, a model and its replay buffer) are one save.
   void join_stems() {
     std::sort(candidates_.begin(), candidates_.end(), [](const Candidate& a, const Candidate& b) {
-      const auto key = [](const Candidate& c) { return std::tie(c.piece->container, c.kind, c.epoch, c.step, c.other, c.bare, c.stem, c.piece->path); };
+      const auto key = [](const Candidate& c) {
+        return std::tie(c.piece->container, c.kind, c.epoch, c.step, c.other, c.bare, c.stem, c.piece->path);
+      };
       return key(a) < key(b);
     });
     for (auto& c : candidates_) parent_.try_emplace(stem_id(c), stem_id(c));
@@ -158,7 +167,8 @@ class Assembler {
       const auto& b = candidates_[i];
       if (a.piece->container != b.piece->container || a.kind != b.kind || a.values() != b.values() || a.stem == b.stem) continue;
       auto& v = votes[std::minmax(stem_id(a), stem_id(b))];
-      const bool together = !a.mtime || !b.mtime || (*a.mtime < *b.mtime ? *b.mtime - *a.mtime : *a.mtime - *b.mtime) <= kCompanionGap || a.piece->aux || b.piece->aux;
+      const bool together =
+          !a.mtime || !b.mtime || (*a.mtime < *b.mtime ? *b.mtime - *a.mtime : *a.mtime - *b.mtime) <= kCompanionGap || a.piece->aux || b.piece->aux;
       ++(together ? v.near : v.far);
     }
     for (const auto& [pair, v] : votes)
@@ -172,7 +182,8 @@ class Assembler {
 
   void build_saves() {
     const auto key = [](const Candidate& c) {
-      return std::tuple(c.piece->container, c.stem, c.epoch, c.step, c.other, c.bare, c.piece->parsed.version, static_cast<int>(c.piece->parsed.cls == NameClass::latest));
+      return std::tuple(c.piece->container, c.stem, c.epoch, c.step, c.other, c.bare, c.piece->parsed.version,
+                        static_cast<int>(c.piece->parsed.cls == NameClass::latest));
     };
     std::stable_sort(candidates_.begin(), candidates_.end(), [&](const Candidate& a, const Candidate& b) { return key(a) < key(b); });
     out_.saves.reserve(candidates_.size());

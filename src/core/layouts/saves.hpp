@@ -24,33 +24,33 @@ struct ShapeItem {
 struct Facts {
   std::int64_t bytes = 0;
   bool bytes_known = true;
-  std::int64_t expected_bytes = 0;              ///< from headers, where all large files tell it
-  std::optional<HostTime> began, modified;      ///< first and last file time
-  std::optional<HostTime> weights_modified;     ///< last time of a weights file
-  std::optional<HostTime> heavy_modified;       ///< last time of a weights file that is not small
+  std::int64_t expected_bytes = 0;           ///< from headers, where all large files tell it
+  std::optional<HostTime> began, modified;   ///< first and last file time
+  std::optional<HostTime> weights_modified;  ///< last time of a weights file
+  std::optional<HostTime> heavy_modified;    ///< last time of a weights file that is not small
   std::optional<HostTime> certificate_modified;
-  std::optional<HostTime> heaviest_modified;    ///< time of the largest file: what orders saves
+  std::optional<HostTime> heaviest_modified;  ///< time of the largest file: what orders saves
   std::int64_t heaviest_bytes = -1;
   std::optional<HostTime> directory_modified;
-  Seconds longest_gap{0};                       ///< between weights files
-  std::uint64_t certificates = 0;               ///< bit a row of certificates(), at the top of the save
-  std::uint64_t signatures = 0;                 ///< bit a row of signatures(): seen and what it needs is not there
-  std::uint64_t inside = 0;                     ///< bit a row of unit_rows() whose `inside` is there
+  Seconds longest_gap{0};          ///< between weights files
+  std::uint64_t certificates = 0;  ///< bit a row of certificates(), at the top of the save
+  std::uint64_t signatures = 0;    ///< bit a row of signatures(): seen and what it needs is not there
+  std::uint64_t inside = 0;        ///< bit a row of unit_rows() whose `inside` is there
   bool inner_pointer = false;
   std::size_t weights_files = 0;
-  std::size_t ok_files = 0;                     ///< weights files whose format is whole
+  std::size_t ok_files = 0;  ///< weights files whose format is whole
   std::size_t unchecked_files = 0;
   std::string_view truncated, bad, empty_weights, empty_certificate, temp_inside, uncertified_directory;
-  std::string missing_shard;                    ///< explanation; empty: none known
+  std::string missing_shard;  ///< explanation; empty: none known
   bool index_without_data = false, data_without_index = false;
-  bool tiny_model = false;                      ///< model weights far smaller than the optimizer beside them
-  std::vector<ShapeItem> shape;                 ///< sorted by key
+  bool tiny_model = false;       ///< model weights far smaller than the optimizer beside them
+  std::vector<ShapeItem> shape;  ///< sorted by key
   std::size_t files = 0;
 };
 
 struct Save {
-  std::vector<const Piece*> pieces;             ///< the first one leads
-  std::vector<const Piece*> companions;         ///< do not decide whether it is whole
+  std::vector<const Piece*> pieces;      ///< the first one leads
+  std::vector<const Piece*> companions;  ///< do not decide whether it is whole
   Index container = 0;
   std::uint64_t lineage = 0;
   std::uint64_t stem = 0;
@@ -67,25 +67,25 @@ struct Save {
   CheckpointRun run = CheckpointRun::unknown;
   std::string why;
   bool being_deleted = false, missing_shard = false, implausible_size = false;
-  bool certified = false;                       ///< by something that is written after the data
-  bool linked = false;                          ///< a link written after it points at it
-  bool half_epoch = false;                      ///< taken inside the epoch its name tells
+  bool certified = false;   ///< by something that is written after the data
+  bool linked = false;      ///< a link written after it points at it
+  bool half_epoch = false;  ///< taken inside the epoch its name tells
 
   [[nodiscard]] std::string_view path() const { return pieces.front()->path; }
 };
 
 struct Family {
-  std::vector<Index> saves;                     ///< ascending by counter, then time
+  std::vector<Index> saves;  ///< ascending by counter, then time
   bool has_epoch = false, has_step = false, has_other = false, has_bare = false;
   std::optional<Unit> unit;
   bool unnumbered = false;
 };
 
 struct Assembled {
-  std::vector<Save> saves;                      ///< numbered
-  std::vector<Family> families;                 ///< of numbered saves
+  std::vector<Save> saves;       ///< numbered
+  std::vector<Family> families;  ///< of numbered saves
   std::vector<Save> unnumbered;
-  std::vector<std::vector<Index>> dated;        ///< indices of unnumbered saves whose names differ only in a date
+  std::vector<std::vector<Index>> dated;  ///< indices of unnumbered saves whose names differ only in a date
 };
 
 /// Pieces must outlive the result.

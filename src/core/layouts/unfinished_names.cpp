@@ -1,7 +1,8 @@
 // Names of things that are being written or deleted, whatever the framework.
+#include "core/layouts/unfinished_names.hpp"
+
 #include <array>
 
-#include "core/layouts/unfinished_names.hpp"
 #include "core/layouts/words.hpp"
 
 namespace trainvigil::layouts {
@@ -30,7 +31,8 @@ bool mkstemp_name(std::string_view name) {
 }
 
 constexpr std::array<std::string_view, 8> kPrefixes{"tmp-", "tmp_", "_tmp_", "_tmp-", ".tmp-", ".tmp_", ".tmp.", "incomplete_"};
-constexpr std::array<std::string_view, 12> kSuffixes{"-tmp", "_tmp", ".tmp", "_temp", ".temp", ".part", ".partial", ".incomplete", ".writing", ".inprogress", "-inprogress", ".saving"};
+constexpr std::array<std::string_view, 12> kSuffixes{"-tmp",     "_tmp",        ".tmp",     "_temp",       ".temp",       ".part",
+                                                     ".partial", ".incomplete", ".writing", ".inprogress", "-inprogress", ".saving"};
 /// What follows is a time, a random number or a counter.
 constexpr std::array<std::string_view, 7> kInfixes{".orbax-checkpoint-tmp", ".tempstate", ".tmp-", ".tmp.", "-tmp-", "_temp_", ".tmp_"};
 

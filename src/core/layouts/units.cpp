@@ -1,10 +1,9 @@
 // What the counters count, and how many units are finished: the label in the name, else the table of facts, else the numbers themselves.
-#include "core/layouts/rules.hpp"
-
 #include <algorithm>
 #include <set>
 
 #include "core/layouts/frameworks.hpp"
+#include "core/layouts/rules.hpp"
 
 namespace trainvigil::layouts {
 namespace {
@@ -67,7 +66,7 @@ class FamilyUnits {
   }
 
   /// A row holds for a family when the names of all its members fit and one of them shows what it wants to see.
-  [[nodiscard]] bool row_matches(std::size_t r, std::optional<std::int64_t> Save::* counter) const {
+  [[nodiscard]] bool row_matches(std::size_t r, std::optional<std::int64_t> Save::*counter) const {
     const auto& row = unit_rows()[r];
     if (!row.inside.empty() && !(inside_ & (1ULL << r))) return false;
     bool any = false;
@@ -84,14 +83,14 @@ class FamilyUnits {
     return any;
   }
 
-  Meaning meaning(std::optional<std::int64_t> Save::* counter, Key key, Meaning otherwise) const {
+  Meaning meaning(std::optional<std::int64_t> Save::*counter, Key key, Meaning otherwise) const {
     const auto rows = unit_rows();
     for (std::size_t r = 0; r < rows.size(); ++r)
       if (rows[r].key == key && row_matches(r, counter)) return {rows[r].unit, rows[r].base, true};
     return otherwise;
   }
 
-  std::vector<std::int64_t> values(std::optional<std::int64_t> Save::* counter) const {
+  std::vector<std::int64_t> values(std::optional<std::int64_t> Save::*counter) const {
     std::vector<std::int64_t> all;
     all.reserve(family_.saves.size());
     for (auto i : family_.saves)
@@ -113,18 +112,20 @@ class FamilyUnits {
       return m;
     }
     if (key == Key::bare) {
-      const bool tens = v.size() >= 2 && std::adjacent_find(v.begin(), v.end(), [](std::int64_t a, std::int64_t b) { return (b - a) % 10 != 0; }) == v.end();
+      const bool tens =
+          v.size() >= 2 && std::adjacent_find(v.begin(), v.end(), [](std::int64_t a, std::int64_t b) { return (b - a) % 10 != 0; }) == v.end();
       const bool large = !v.empty() && (v.back() > 1000 || (v.size() == 1 && v.back() >= 100 && v.back() % 10 == 0));
       if (tens || large || c_.in.steps) m.unit = Unit::step;
       if (!m.unit && c_.in.epochs) m.unit = Unit::epoch;
-      const bool consecutive = v.size() >= 2 && std::adjacent_find(v.begin(), v.end(), [](std::int64_t a, std::int64_t b) { return b - a != 1; }) == v.end();
+      const bool consecutive =
+          v.size() >= 2 && std::adjacent_find(v.begin(), v.end(), [](std::int64_t a, std::int64_t b) { return b - a != 1; }) == v.end();
       if (m.unit != Unit::step && !v.empty() && v.front() == 0 && (consecutive || v.size() == 1 || m.unit)) m.base = 1;
     }
     if (key == Key::bare && m.unit == Unit::step && index_of_last(v)) m.base = 1;
     return m;
   }
 
-  void single(std::optional<std::int64_t> Save::* counter, Key key, Meaning otherwise) {
+  void single(std::optional<std::int64_t> Save::*counter, Key key, Meaning otherwise) {
     const auto m = guess(values(counter), key, meaning(counter, key, otherwise));
     family_.unit = m.unit;
     for (auto i : family_.saves) {
@@ -145,7 +146,8 @@ class FamilyUnits {
     for (std::size_t i = 1; i < family_.saves.size(); ++i) within |= at(i).epoch > at(i - 1).epoch && at(i).step < at(i - 1).step;
     std::set<std::int64_t> seen, shared;
     for (auto i : family_.saves)
-      if (c_.saves[i].epoch && c_.saves[i].version == std::nullopt && c_.saves[i].cls != NameClass::latest && !seen.insert(*c_.saves[i].epoch).second) shared.insert(*c_.saves[i].epoch);
+      if (c_.saves[i].epoch && c_.saves[i].version == std::nullopt && c_.saves[i].cls != NameClass::latest && !seen.insert(*c_.saves[i].epoch).second)
+        shared.insert(*c_.saves[i].epoch);
     for (auto i : family_.saves) {
       auto& s = c_.saves[i];
       s.unit = family_.unit;

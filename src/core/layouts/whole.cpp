@@ -8,9 +8,9 @@
 namespace trainvigil::layouts {
 namespace {
 
-constexpr Seconds kPointerSlack{2.0};      // pointer files are written right behind the data; times have whole seconds on some file systems
-constexpr Seconds kRewriteSlack{5.0};      // a certificate is never older than the data by more than this, unless the data are being rewritten
-constexpr double kSameSize = 0.98;         // reference: no large file under 98 % of its counterpart
+constexpr Seconds kPointerSlack{2.0};  // pointer files are written right behind the data; times have whole seconds on some file systems
+constexpr Seconds kRewriteSlack{5.0};  // a certificate is never older than the data by more than this, unless the data are being rewritten
+constexpr double kSameSize = 0.98;     // reference: no large file under 98 % of its counterpart
 constexpr double kImplausible = 0.10;
 constexpr std::int64_t kHeavy = 100'000;
 
@@ -83,12 +83,12 @@ class PointerRule {
 
 /// What a save lacks that another one has.
 struct Comparison {
-  std::string lacks;              ///< explanation; empty: nothing
-  bool missing = false;           ///< whole files are not there
-  bool shard = false;             ///< fewer of a set of shards
+  std::string lacks;     ///< explanation; empty: nothing
+  bool missing = false;  ///< whole files are not there
+  bool shard = false;    ///< fewer of a set of shards
   bool implausible = false;
-  double missing_share = 0;       ///< of the other's bytes
-  bool equal = false;             ///< same shape and not one byte less
+  double missing_share = 0;  ///< of the other's bytes
+  bool equal = false;        ///< same shape and not one byte less
 };
 
 Comparison compare_shape(const Save& mine, const Save& other) {
@@ -150,10 +150,10 @@ class Judge {
 
  private:
   struct Opinion {
-    std::string objection;     ///< a fact that says "not whole"
-    std::string support;       ///< a fact that says "whole"
-    std::string doubt;         ///< something that should be there and is not; time decides
-    bool strict = false;       ///< of the doubt: time does not decide
+    std::string objection;  ///< a fact that says "not whole"
+    std::string support;    ///< a fact that says "whole"
+    std::string doubt;      ///< something that should be there and is not; time decides
+    bool strict = false;    ///< of the doubt: time does not decide
     bool shard = false, implausible = false;
   };
 
@@ -164,7 +164,8 @@ class Judge {
       if (o.objection.empty()) o.objection = std::move(why);
     };
     for (const auto* p : s.pieces)
-      if (c_.collected.markers.contains({s.container, p->name}) || c_.collected.markers.contains({s.container, p->parsed.stem})) object("a marker says that it is not finished");
+      if (c_.collected.markers.contains({s.container, p->name}) || c_.collected.markers.contains({s.container, p->parsed.stem}))
+        object("a marker says that it is not finished");
     if (f.files == 0) object("empty directory");
     if (!f.truncated.empty()) object(std::string(f.truncated) + " is cut short");
     if (!f.empty_weights.empty()) object(std::string(f.empty_weights) + " is empty");
@@ -177,7 +178,8 @@ class Judge {
     if (f.data_without_index) object("data without the index that is written last");
     if (f.index_without_data) object("index without data");
     if (!f.empty_certificate.empty()) object(std::string(f.empty_certificate) + " is empty");
-    if (f.certificate_modified && f.heavy_modified && *f.heavy_modified > *f.certificate_modified + kRewriteSlack) object("its data are newer than the file that is written last");
+    if (f.certificate_modified && f.heavy_modified && *f.heavy_modified > *f.certificate_modified + kRewriteSlack)
+      object("its data are newer than the file that is written last");
 
     const auto rows = certificates();
     if (f.certificates != 0) {
@@ -192,7 +194,8 @@ class Judge {
       case PointerSays::not_yet:
         if (o.support.empty()) object("its counter is above the pointer file");
         break;
-      case PointerSays::nothing: break;
+      case PointerSays::nothing:
+        break;
     }
     const bool format_whole = f.weights_files > 0 && f.ok_files == f.weights_files;
     if (measure) compare(s, *measure, format_whole, o);
@@ -208,7 +211,8 @@ class Judge {
         o.strict = signs[i].strict;
       }
     }
-    if (o.support.empty() && format_whole && o.doubt.empty()) o.support = f.weights_files == 1 ? "its format is whole" : "the formats of all its files are whole";
+    if (o.support.empty() && format_whole && o.doubt.empty())
+      o.support = f.weights_files == 1 ? "its format is whole" : "the formats of all its files are whole";
     if (f.tiny_model) {
       object("the model's weights are far smaller than the optimizer's states");
       o.implausible = true;
@@ -233,7 +237,8 @@ class Judge {
 
   void compare(const Save& s, const Save& measure, bool format_whole, Opinion& o) const {
     const auto cmp = compare_shape(s, measure);
-    const bool other_run = c_.in.run_start && written_at(measure) && written_at(s) && *written_at(measure) < *c_.in.run_start && *written_at(s) >= *c_.in.run_start;
+    const bool other_run =
+        c_.in.run_start && written_at(measure) && written_at(s) && *written_at(measure) < *c_.in.run_start && *written_at(s) >= *c_.in.run_start;
     const bool certified = !o.support.empty();
     if (cmp.equal) {
       if (o.support.empty()) o.support = "same files and sizes as " + name_of(measure);
@@ -298,7 +303,8 @@ class Judge {
     const Save* newer = nullptr;
     for (auto it = order.rbegin(); it != order.rend(); ++it) {
       auto& s = **it;
-      if (newer && s.state != CheckpointState::corrupt && s.state != CheckpointState::saving && s.facts.truncated.empty() && s.facts.empty_weights.empty()) {
+      if (newer && s.state != CheckpointState::corrupt && s.state != CheckpointState::saving && s.facts.truncated.empty() &&
+          s.facts.empty_weights.empty()) {
         const auto cmp = compare_shape(s, *newer);
         if ((cmp.missing || cmp.shard) && cmp.missing_share >= 0.01) {
           s.state = CheckpointState::partial;

@@ -21,16 +21,19 @@ const Words& dictionary() {
     add(Role::key_step, {"step", "steps", "globalstep", "gstep", "iter", "iters", "iteration", "iterations", "it", "ba", "batch", "batches", "update",
                          "updates", "upd", "timestep", "timesteps", "nupdates"});
     add(Role::key_other, {"kimg", "nimg", "round", "rounds", "tick", "samples", "consumed", "tokens"});
-    add(Role::store, {"snapshot", "checkpoint", "checkpoints", "ckpt", "ckpts", "chkpt", "chkpnt", "cp",     "cpt",    "chk",       "model",    "models",        "weights",
-                      "weight",     "save",        "saved", "params", "param", "net",   "network", "g",    "d",         "gen",      "generator",     "disc",
-                      "discriminator", "ema",     "opt",   "optim",  "policy", "actor", "critic", "agent", "state",    "states",   "dict",          "unet",
-                      "lora",       "adapter",     "encoder", "decoder", "backbone", "do", "msd",  "mpd",   "vocoder"});
-    add(Role::shard, {"rank", "size", "world", "tp", "pp", "dp", "mp", "layer", "layers", "random", "process", "proc", "part", "shard", "fsdp", "rng", "worker", "node", "device",
-                      "gpu", "host"});
-    add(Role::metric, {"loss", "acc", "accuracy", "map", "miou", "iou", "dice", "auc", "bleu", "ppl", "wer", "cer", "score", "reward", "top", "psnr", "ssim", "fid",
-                       "mae", "mse", "rmse", "err", "error", "metric", "recall", "precision", "perplexity", "return"});
+    add(Role::store,
+        {"snapshot", "checkpoint",    "checkpoints", "ckpt",    "ckpts",   "chkpt",    "chkpnt", "cp",      "cpt",   "chk",    "model",  "models",
+         "weights",  "weight",        "save",        "saved",   "params",  "param",    "net",    "network", "g",     "d",      "gen",    "generator",
+         "disc",     "discriminator", "ema",         "opt",     "optim",   "policy",   "actor",  "critic",  "agent", "state",  "states", "dict",
+         "unet",     "lora",          "adapter",     "encoder", "decoder", "backbone", "do",     "msd",     "mpd",   "vocoder"});
+    add(Role::shard, {"rank", "size", "world", "tp",   "pp",  "dp",     "mp",   "layer",  "layers", "random", "process",
+                      "proc", "part", "shard", "fsdp", "rng", "worker", "node", "device", "gpu",    "host"});
+    add(Role::metric,
+        {"loss", "acc",  "accuracy", "map", "miou", "iou", "dice", "auc", "bleu",  "ppl",    "wer",    "cer",       "score",      "reward",
+         "top",  "psnr", "ssim",     "fid", "mae",  "mse", "rmse", "err", "error", "metric", "recall", "precision", "perplexity", "return"});
     add(Role::index, {"version", "run", "exp", "train", "trial", "fold", "seed", "job", "slurm", "attempt", "stage", "phase"});
-    add(Role::noise, {"lr", "bs", "wd", "dim", "fp", "bf", "int", "hidden", "depth", "width", "patch", "res", "cfg", "nproc", "gpus", "nodes", "len", "seq", "ctx", "img"});
+    add(Role::noise, {"lr",    "bs",  "wd",  "dim",   "fp",   "bf",    "int", "hidden", "depth", "width",
+                      "patch", "res", "cfg", "nproc", "gpus", "nodes", "len", "seq",    "ctx",   "img"});
     add(Role::ordinal, {"st", "nd", "rd", "th"});
     add(Role::latest, {"last", "latest", "newest", "current", "cur"});
     add(Role::best, {"best"});
@@ -38,10 +41,12 @@ const Words& dictionary() {
     add(Role::rescue, {"interrupted", "interrupt", "exception", "hpc", "recovery", "emergency", "crash", "preempt", "preempted", "sigterm"});
     add(Role::aux, {"replay", "buffer", "vecnormalize"});
     add(Role::resume, {"optimizer", "scheduler", "scaler", "recipe", "trainer", "sampler", "grad"});
-    add(Role::negative, {"sample", "samples", "eval", "evals", "evaluation", "evaluations", "prediction", "predictions", "pred", "preds", "result", "results", "output",
-                         "outputs", "log", "logs", "image", "images", "vis", "fake", "fakes", "real", "dataset", "datasets", "data", "cache", "metrics", "losses",
-                         "attention", "events", "plot", "plots", "tokenizer", "vocab", "args", "config", "init", "initial", "pretrained", "history", "stats", "embeddings",
-                         "features", "profile", "trace", "video", "videos", "audio"});
+    add(Role::negative,
+        {"sample", "samples",    "eval",      "evals",    "evaluation", "evaluations", "prediction", "predictions", "pred",       "preds",
+         "result", "results",    "output",    "outputs",  "log",        "logs",        "image",      "images",      "vis",        "fake",
+         "fakes",  "real",       "dataset",   "datasets", "data",       "cache",       "metrics",    "losses",      "attention",  "events",
+         "plot",   "plots",      "tokenizer", "vocab",    "args",       "config",      "init",       "initial",     "pretrained", "history",
+         "stats",  "embeddings", "features",  "profile",  "trace",      "video",       "videos",     "audio"});
     return w;
   }();
   return words;
@@ -54,23 +59,81 @@ struct Ext {
 
 /// Longest first among those that end alike.
 constexpr std::array kExtensions{
-    Ext{".weights.h5", ExtKind::weights}, Ext{".pth.tar", ExtKind::weights}, Ext{".pt.tar", ExtKind::weights}, Ext{".ckpt.tar", ExtKind::weights},
-    Ext{".ckpt.pt", ExtKind::weights}, Ext{".ckpt.pth", ExtKind::weights}, Ext{".safetensors", ExtKind::weights}, Ext{".solverstate", ExtKind::weights},
-    Ext{".caffemodel", ExtKind::weights}, Ext{".pdiparams", ExtKind::weights}, Ext{".pdparams", ExtKind::weights}, Ext{".pdstates", ExtKind::weights},
-    Ext{".msgpack", ExtKind::weights}, Ext{".weights", ExtKind::weights}, Ext{".distcp", ExtKind::weights}, Ext{".params", ExtKind::weights},
-    Ext{".pdema", ExtKind::weights}, Ext{".pdopt", ExtKind::weights}, Ext{".index", ExtKind::weights}, Ext{".keras", ExtKind::weights},
-    Ext{".hdf5", ExtKind::weights}, Ext{".ckpt", ExtKind::weights}, Ext{".gguf", ExtKind::weights}, Ext{".nemo", ExtKind::weights}, Ext{".pth", ExtKind::weights},
-    Ext{".bin", ExtKind::weights}, Ext{".ubj", ExtKind::weights}, Ext{".cbm", ExtKind::weights}, Ext{".mdl", ExtKind::weights}, Ext{".pt", ExtKind::weights},
-    Ext{".h5", ExtKind::weights}, Ext{".th", ExtKind::weights}, Ext{".t7", ExtKind::weights},
-    Ext{".pickle", ExtKind::ambiguous}, Ext{".joblib", ExtKind::ambiguous}, Ext{".tar.gz", ExtKind::ambiguous}, Ext{".model", ExtKind::ambiguous},
-    Ext{".json", ExtKind::ambiguous}, Ext{".npz", ExtKind::ambiguous}, Ext{".npy", ExtKind::ambiguous}, Ext{".pkl", ExtKind::ambiguous},
-    Ext{".zip", ExtKind::ambiguous}, Ext{".tar", ExtKind::ambiguous}, Ext{".txt", ExtKind::ambiguous}, Ext{".onnx", ExtKind::ambiguous},
-    Ext{".jsonl", ExtKind::text}, Ext{".tsv", ExtKind::text}, Ext{".csv", ExtKind::text}, Ext{".yaml", ExtKind::text}, Ext{".yml", ExtKind::text},
-    Ext{".toml", ExtKind::text}, Ext{".log", ExtKind::text}, Ext{".out", ExtKind::text}, Ext{".err", ExtKind::text}, Ext{".png", ExtKind::text},
-    Ext{".jpeg", ExtKind::text}, Ext{".jpg", ExtKind::text}, Ext{".gif", ExtKind::text}, Ext{".svg", ExtKind::text}, Ext{".pdf", ExtKind::text},
-    Ext{".mp4", ExtKind::text}, Ext{".wav", ExtKind::text}, Ext{".flac", ExtKind::text}, Ext{".webp", ExtKind::text}, Ext{".md", ExtKind::text},
-    Ext{".html", ExtKind::text}, Ext{".py", ExtKind::text}, Ext{".sh", ExtKind::text}, Ext{".cfg", ExtKind::text}, Ext{".ini", ExtKind::text},
-    Ext{".lock", ExtKind::text}, Ext{".parquet", ExtKind::text}, Ext{".arrow", ExtKind::text}, Ext{".db", ExtKind::text}, Ext{".nii.gz", ExtKind::text},
+    Ext{".weights.h5", ExtKind::weights},
+    Ext{".pth.tar", ExtKind::weights},
+    Ext{".pt.tar", ExtKind::weights},
+    Ext{".ckpt.tar", ExtKind::weights},
+    Ext{".ckpt.pt", ExtKind::weights},
+    Ext{".ckpt.pth", ExtKind::weights},
+    Ext{".safetensors", ExtKind::weights},
+    Ext{".solverstate", ExtKind::weights},
+    Ext{".caffemodel", ExtKind::weights},
+    Ext{".pdiparams", ExtKind::weights},
+    Ext{".pdparams", ExtKind::weights},
+    Ext{".pdstates", ExtKind::weights},
+    Ext{".msgpack", ExtKind::weights},
+    Ext{".weights", ExtKind::weights},
+    Ext{".distcp", ExtKind::weights},
+    Ext{".params", ExtKind::weights},
+    Ext{".pdema", ExtKind::weights},
+    Ext{".pdopt", ExtKind::weights},
+    Ext{".index", ExtKind::weights},
+    Ext{".keras", ExtKind::weights},
+    Ext{".hdf5", ExtKind::weights},
+    Ext{".ckpt", ExtKind::weights},
+    Ext{".gguf", ExtKind::weights},
+    Ext{".nemo", ExtKind::weights},
+    Ext{".pth", ExtKind::weights},
+    Ext{".bin", ExtKind::weights},
+    Ext{".ubj", ExtKind::weights},
+    Ext{".cbm", ExtKind::weights},
+    Ext{".mdl", ExtKind::weights},
+    Ext{".pt", ExtKind::weights},
+    Ext{".h5", ExtKind::weights},
+    Ext{".th", ExtKind::weights},
+    Ext{".t7", ExtKind::weights},
+    Ext{".pickle", ExtKind::ambiguous},
+    Ext{".joblib", ExtKind::ambiguous},
+    Ext{".tar.gz", ExtKind::ambiguous},
+    Ext{".model", ExtKind::ambiguous},
+    Ext{".json", ExtKind::ambiguous},
+    Ext{".npz", ExtKind::ambiguous},
+    Ext{".npy", ExtKind::ambiguous},
+    Ext{".pkl", ExtKind::ambiguous},
+    Ext{".zip", ExtKind::ambiguous},
+    Ext{".tar", ExtKind::ambiguous},
+    Ext{".txt", ExtKind::ambiguous},
+    Ext{".onnx", ExtKind::ambiguous},
+    Ext{".jsonl", ExtKind::text},
+    Ext{".tsv", ExtKind::text},
+    Ext{".csv", ExtKind::text},
+    Ext{".yaml", ExtKind::text},
+    Ext{".yml", ExtKind::text},
+    Ext{".toml", ExtKind::text},
+    Ext{".log", ExtKind::text},
+    Ext{".out", ExtKind::text},
+    Ext{".err", ExtKind::text},
+    Ext{".png", ExtKind::text},
+    Ext{".jpeg", ExtKind::text},
+    Ext{".jpg", ExtKind::text},
+    Ext{".gif", ExtKind::text},
+    Ext{".svg", ExtKind::text},
+    Ext{".pdf", ExtKind::text},
+    Ext{".mp4", ExtKind::text},
+    Ext{".wav", ExtKind::text},
+    Ext{".flac", ExtKind::text},
+    Ext{".webp", ExtKind::text},
+    Ext{".md", ExtKind::text},
+    Ext{".html", ExtKind::text},
+    Ext{".py", ExtKind::text},
+    Ext{".sh", ExtKind::text},
+    Ext{".cfg", ExtKind::text},
+    Ext{".ini", ExtKind::text},
+    Ext{".lock", ExtKind::text},
+    Ext{".parquet", ExtKind::text},
+    Ext{".arrow", ExtKind::text},
+    Ext{".db", ExtKind::text},
+    Ext{".nii.gz", ExtKind::text},
 };
 
 constexpr bool digit(char c) { return c >= '0' && c <= '9'; }

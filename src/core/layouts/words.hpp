@@ -8,22 +8,22 @@ namespace trainvigil::layouts {
 
 enum class Role : std::uint8_t {
   none,
-  key_epoch,   ///< the number beside it counts epochs
-  key_step,    ///< … steps
-  key_other,   ///< … something that is neither (thousand images, samples, boosting rounds)
-  store,       ///< "checkpoint", "model" …: a number beside it counts something not said here
-  shard,       ///< the number beside it is a rank or part
-  metric,      ///< the number beside it is a score
-  index,       ///< the number beside it is a run, fold or trial
-  noise,       ///< the number beside it is a setting
-  ordinal,     ///< "2nd": belongs to the number before it
+  key_epoch,  ///< the number beside it counts epochs
+  key_step,   ///< … steps
+  key_other,  ///< … something that is neither (thousand images, samples, boosting rounds)
+  store,      ///< "checkpoint", "model" …: a number beside it counts something not said here
+  shard,      ///< the number beside it is a rank or part
+  metric,     ///< the number beside it is a score
+  index,      ///< the number beside it is a run, fold or trial
+  noise,      ///< the number beside it is a setting
+  ordinal,    ///< "2nd": belongs to the number before it
   latest,
   best,
   final,
   rescue,
-  aux,         ///< a companion that does not decide whether the save is whole
-  resume,      ///< optimizer and other state without weights
-  negative,    ///< results, samples, logs: never a checkpoint
+  aux,       ///< a companion that does not decide whether the save is whole
+  resume,    ///< optimizer and other state without weights
+  negative,  ///< results, samples, logs: never a checkpoint
 };
 
 /// The role of a lower-case word; Role::none for a word that is not in the dictionary.

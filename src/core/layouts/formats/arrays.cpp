@@ -61,7 +61,8 @@ IntegrityStep check_numpy(const Window& w) {
   const auto header = w.at(8 + width, static_cast<std::int64_t>(*length));
   if (!header) return more({{8 + width, static_cast<std::int64_t>(*length)}});
   const auto descr_at = header->find("'descr':");
-  if (descr_at == std::string_view::npos || !between(*header, "'shape':", '(', ')')) return verdict(Integrity::bad, "the header does not describe an array");
+  if (descr_at == std::string_view::npos || !between(*header, "'shape':", '(', ')'))
+    return verdict(Integrity::bad, "the header does not describe an array");
   auto after = header->substr(descr_at + 8);
   while (after.starts_with(' ')) after.remove_prefix(1);
   if (!after.starts_with('\'')) return verdict(Integrity::unchecked, "records, whose size is not computed here");
@@ -92,7 +93,8 @@ IntegrityStep check_hdf5(const Window& w) {
   if (base < 0) {
     if (!missing.empty()) return more(std::move(missing));
     const auto start = w.at(0, std::min<std::int64_t>(w.size(), 8));
-    return start && start->size() < 8 && signature.starts_with(*start) ? verdict(Integrity::truncated, "shorter than its signature") : verdict(Integrity::bad, "no HDF5 signature");
+    return start && start->size() < 8 && signature.starts_with(*start) ? verdict(Integrity::truncated, "shorter than its signature")
+                                                                       : verdict(Integrity::bad, "no HDF5 signature");
   }
   const auto version = w.number(base + 8, 1);
   if (!version) return verdict(Integrity::truncated, "the superblock is cut short");
@@ -136,11 +138,14 @@ IntegrityStep check_table(const Window& w) {
   const auto head = w.at(0, std::min<std::int64_t>(2, w.size()));
   // A bundle's first key is empty: shared 0, unshared 0. Other things are also called ".index".
   const bool looks_like_table = head && *head == std::string_view("\0\0", 2);
-  if (!bytes || !bytes->ends_with(magic)) return looks_like_table ? verdict(Integrity::truncated, "the footer of the table is missing") : verdict(Integrity::unchecked, "no table");
+  if (!bytes || !bytes->ends_with(magic))
+    return looks_like_table ? verdict(Integrity::truncated, "the footer of the table is missing") : verdict(Integrity::unchecked, "no table");
   auto handles = *bytes;
   const auto meta_offset = varint(handles), meta_size = varint(handles), offset = varint(handles), size = varint(handles);
-  if (!meta_offset || !meta_size || !offset || !size || *offset > (1ULL << 60U) || *size > (1ULL << 60U)) return verdict(Integrity::bad, "the footer of the table is damaged");
-  if (static_cast<std::int64_t>(*offset + *size) + block_trailer + footer != w.size()) return verdict(Integrity::bad, "the table's index is not where its footer says");
+  if (!meta_offset || !meta_size || !offset || !size || *offset > (1ULL << 60U) || *size > (1ULL << 60U))
+    return verdict(Integrity::bad, "the footer of the table is damaged");
+  if (static_cast<std::int64_t>(*offset + *size) + block_trailer + footer != w.size())
+    return verdict(Integrity::bad, "the table's index is not where its footer says");
   return verdict(Integrity::ok, "the footer of the table is whole");
 }
 

@@ -19,11 +19,31 @@ struct Row {
 };
 
 constexpr std::array kRows{
-    Row{".safetensors", Kind::safetensors}, Row{".pth.tar", Kind::torch}, Row{".keras", Kind::zip},  Row{".npz", Kind::zip},      Row{".zip", Kind::zip},
-    Row{".pt", Kind::torch},                Row{".pth", Kind::torch},     Row{".ckpt", Kind::torch}, Row{".bin", Kind::torch},    Row{".pt.tar", Kind::torch},
-    Row{".th", Kind::torch},                Row{".npy", Kind::numpy},     Row{".h5", Kind::hdf5},    Row{".hdf5", Kind::hdf5},    Row{".index", Kind::table},
-    Row{".pkl", Kind::pickle},              Row{".pickle", Kind::pickle}, Row{".gguf", Kind::gguf},  Row{".json", Kind::json},    Row{".nemo", Kind::tar},
-    Row{".pdparams", Kind::pickle},         Row{".pdopt", Kind::pickle},  Row{".ubj", Kind::ubjson}, Row{".metadata", Kind::pickle}, Row{".tar", Kind::tar},
+    Row{".safetensors", Kind::safetensors},
+    Row{".pth.tar", Kind::torch},
+    Row{".keras", Kind::zip},
+    Row{".npz", Kind::zip},
+    Row{".zip", Kind::zip},
+    Row{".pt", Kind::torch},
+    Row{".pth", Kind::torch},
+    Row{".ckpt", Kind::torch},
+    Row{".bin", Kind::torch},
+    Row{".pt.tar", Kind::torch},
+    Row{".th", Kind::torch},
+    Row{".npy", Kind::numpy},
+    Row{".h5", Kind::hdf5},
+    Row{".hdf5", Kind::hdf5},
+    Row{".index", Kind::table},
+    Row{".pkl", Kind::pickle},
+    Row{".pickle", Kind::pickle},
+    Row{".gguf", Kind::gguf},
+    Row{".json", Kind::json},
+    Row{".nemo", Kind::tar},
+    Row{".pdparams", Kind::pickle},
+    Row{".pdopt", Kind::pickle},
+    Row{".ubj", Kind::ubjson},
+    Row{".metadata", Kind::pickle},
+    Row{".tar", Kind::tar},
 };
 
 Kind kind_of(std::string_view path) {
@@ -68,18 +88,28 @@ static IntegrityStep check(std::string_view path, std::int64_t bytes, const std:
   if (!head || !tail) return verdict(Integrity::truncated, "shorter than it was a moment ago");
   if (all_zero(*head) && (all_zero(*tail) || kind != Kind::table)) return verdict(Integrity::truncated, "nothing but zeros where its format begins");
   switch (kind) {
-    case Kind::safetensors: return check_safetensors(w, whole_format);
-    case Kind::zip: return check_zip(w, whole_format, true);
-    case Kind::numpy: return check_numpy(w);
-    case Kind::hdf5: return head->starts_with("PK\x03\x04") ? check_zip(w, whole_format, true) : check_hdf5(w);
-    case Kind::table: return check_table(w);
-    case Kind::gguf: return check_gguf(w, whole_format);
-    case Kind::json: return check_json(w);
-    case Kind::ubjson: return check_ubjson(w);
+    case Kind::safetensors:
+      return check_safetensors(w, whole_format);
+    case Kind::zip:
+      return check_zip(w, whole_format, true);
+    case Kind::numpy:
+      return check_numpy(w);
+    case Kind::hdf5:
+      return head->starts_with("PK\x03\x04") ? check_zip(w, whole_format, true) : check_hdf5(w);
+    case Kind::table:
+      return check_table(w);
+    case Kind::gguf:
+      return check_gguf(w, whole_format);
+    case Kind::json:
+      return check_json(w);
+    case Kind::ubjson:
+      return check_ubjson(w);
     case Kind::torch:
     case Kind::pickle:
-    case Kind::tar: return by_head(w, *head, whole_format);
-    case Kind::none: break;
+    case Kind::tar:
+      return by_head(w, *head, whole_format);
+    case Kind::none:
+      break;
   }
   return verdict(Integrity::unchecked, "no format that tells");
 }

@@ -34,7 +34,8 @@ std::optional<std::vector<Span>> spans_of(const nlohmann::json& header) {
     const auto dtype = tensor.find("dtype");
     const auto shape = tensor.find("shape");
     if (offsets == tensor.end() || dtype == tensor.end() || shape == tensor.end() || !dtype->is_string() || !shape->is_array()) return std::nullopt;
-    if (!offsets->is_array() || offsets->size() != 2 || !(*offsets)[0].is_number_unsigned() || !(*offsets)[1].is_number_unsigned()) return std::nullopt;
+    if (!offsets->is_array() || offsets->size() != 2 || !(*offsets)[0].is_number_unsigned() || !(*offsets)[1].is_number_unsigned())
+      return std::nullopt;
     const Span s{(*offsets)[0].get<std::uint64_t>(), (*offsets)[1].get<std::uint64_t>()};
     if (s.end < s.begin || s.end > (1ULL << 62U)) return std::nullopt;
     if (const auto bits = bits_of(dtype->get_ref<const std::string&>())) {
@@ -85,7 +86,8 @@ IntegrityStep check_safetensors(const Window& w, bool whole) {
   if (!missing.empty()) return more(std::move(missing));
   const auto header = nlohmann::json::parse(text, nullptr, false);
   if (header.is_discarded())
-    return text.find('\0') != std::string::npos ? verdict(Integrity::truncated, "the header is not written yet") : verdict(Integrity::bad, "the header is not JSON");
+    return text.find('\0') != std::string::npos ? verdict(Integrity::truncated, "the header is not written yet")
+                                                : verdict(Integrity::bad, "the header is not JSON");
   const auto spans = spans_of(header);
   if (!spans) return verdict(Integrity::bad, "the header does not describe tensors without gaps");
   const auto data = spans->empty() ? 0 : static_cast<std::int64_t>(spans->back().end);

@@ -37,20 +37,96 @@ int walk_pickle(std::string_view s) {
   while (i < s.size()) {
     bool there = true;
     switch (static_cast<unsigned char>(s[i++])) {
-      case '.': return i == s.size() ? 1 : -1;
-      case 0x80: case 'K': case 'h': case 'q': case 0x82: there = fixed(1); break;
-      case 'M': case 0x83: there = fixed(2); break;
-      case 'J': case 'j': case 'r': case 0x84: there = fixed(4); break;
-      case 'G': case 0x95: there = fixed(8); break;
-      case 'U': case 'C': case 0x8c: case 0x8a: there = counted(1); break;
-      case 'T': case 'X': case 'B': case 0x8b: there = counted(4); break;
-      case 0x8d: case 0x8e: case 0x96: there = counted(8); break;
-      case 'F': case 'I': case 'L': case 'S': case 'V': case 'P': case 'g': case 'p': there = lines(1); break;
-      case 'c': case 'i': there = lines(2); break;
-      case '(': case '0': case '1': case '2': case 'N': case 'Q': case 'R': case 'a': case 'b': case 'd': case '}': case 'e': case 'l': case ']': case 'o':
-      case 's': case 't': case ')': case 'u': case 0x81: case 0x85: case 0x86: case 0x87: case 0x88: case 0x89: case 0x8f: case 0x90: case 0x91: case 0x92:
-      case 0x93: case 0x94: case 0x97: case 0x98: break;
-      default: return -1;
+      case '.':
+        return i == s.size() ? 1 : -1;
+      case 0x80:
+      case 'K':
+      case 'h':
+      case 'q':
+      case 0x82:
+        there = fixed(1);
+        break;
+      case 'M':
+      case 0x83:
+        there = fixed(2);
+        break;
+      case 'J':
+      case 'j':
+      case 'r':
+      case 0x84:
+        there = fixed(4);
+        break;
+      case 'G':
+      case 0x95:
+        there = fixed(8);
+        break;
+      case 'U':
+      case 'C':
+      case 0x8c:
+      case 0x8a:
+        there = counted(1);
+        break;
+      case 'T':
+      case 'X':
+      case 'B':
+      case 0x8b:
+        there = counted(4);
+        break;
+      case 0x8d:
+      case 0x8e:
+      case 0x96:
+        there = counted(8);
+        break;
+      case 'F':
+      case 'I':
+      case 'L':
+      case 'S':
+      case 'V':
+      case 'P':
+      case 'g':
+      case 'p':
+        there = lines(1);
+        break;
+      case 'c':
+      case 'i':
+        there = lines(2);
+        break;
+      case '(':
+      case '0':
+      case '1':
+      case '2':
+      case 'N':
+      case 'Q':
+      case 'R':
+      case 'a':
+      case 'b':
+      case 'd':
+      case '}':
+      case 'e':
+      case 'l':
+      case ']':
+      case 'o':
+      case 's':
+      case 't':
+      case ')':
+      case 'u':
+      case 0x81:
+      case 0x85:
+      case 0x86:
+      case 0x87:
+      case 0x88:
+      case 0x89:
+      case 0x8f:
+      case 0x90:
+      case 0x91:
+      case 0x92:
+      case 0x93:
+      case 0x94:
+      case 0x97:
+      case 0x98:
+        break;
+      default:
+        return -1;
     }
     if (!there) return 0;
   }
@@ -76,9 +152,12 @@ IntegrityStep check_pickle(const Window& w) {
   const auto all = w.at(0, w.size());
   if (!all) return more({{0, w.size()}});
   switch (walk_pickle(*all)) {
-    case 1: return verdict(Integrity::ok, "one whole pickle");
-    case 0: return verdict(Integrity::truncated, "the pickle is cut short");
-    default: return verdict(Integrity::unchecked, "a pickle and more, or one not known here");
+    case 1:
+      return verdict(Integrity::ok, "one whole pickle");
+    case 0:
+      return verdict(Integrity::truncated, "the pickle is cut short");
+    default:
+      return verdict(Integrity::unchecked, "a pickle and more, or one not known here");
   }
 }
 

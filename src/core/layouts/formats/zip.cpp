@@ -6,9 +6,9 @@
 namespace trainvigil::formats_of_files {
 namespace {
 
-constexpr std::int64_t kEnd = 22;            // end of central directory without comment
-constexpr std::int64_t kLocator = 20;        // of the zip64 end record
-constexpr std::int64_t kEnd64 = 56;          // the zip64 end record without extension
+constexpr std::int64_t kEnd = 22;      // end of central directory without comment
+constexpr std::int64_t kLocator = 20;  // of the zip64 end record
+constexpr std::int64_t kEnd64 = 56;    // the zip64 end record without extension
 constexpr std::int64_t kLongestComment = 65'535;
 constexpr std::uint64_t kIn64 = 0xFFFFFFFF;  // "look into the zip64 record"
 
@@ -17,7 +17,8 @@ std::optional<std::int64_t> find_end(const Window& w, std::int64_t reach, bool& 
   const auto from = std::max<std::int64_t>(0, w.size() - reach);
   const auto bytes = w.at(from, w.size() - from);
   if (!bytes) return std::nullopt;
-  for (auto at = bytes->rfind("PK\x05\x06"); at != std::string_view::npos; at = at == 0 ? std::string_view::npos : bytes->rfind("PK\x05\x06", at - 1)) {
+  for (auto at = bytes->rfind("PK\x05\x06"); at != std::string_view::npos;
+       at = at == 0 ? std::string_view::npos : bytes->rfind("PK\x05\x06", at - 1)) {
     const auto position = from + static_cast<std::int64_t>(at);
     const auto comment = w.number(position + 20, 2);
     if (!comment) continue;
@@ -56,7 +57,9 @@ std::optional<CentralDirectory> directory_of(const Window& w, std::int64_t end) 
 /// Walks the entries of the directory: as many as promised, ending where it ends.
 bool walk(std::string_view bytes, std::uint64_t entries) {
   std::size_t at = 0;
-  const auto u16 = [&](std::size_t i) { return static_cast<std::size_t>(static_cast<unsigned char>(bytes[i]) | (static_cast<unsigned char>(bytes[i + 1]) << 8U)); };
+  const auto u16 = [&](std::size_t i) {
+    return static_cast<std::size_t>(static_cast<unsigned char>(bytes[i]) | (static_cast<unsigned char>(bytes[i + 1]) << 8U));
+  };
   for (std::uint64_t i = 0; i < entries; ++i) {
     if (at + 46 > bytes.size() || bytes.substr(at, 4) != "PK\x01\x02") return false;
     at += 46 + u16(at + 28) + u16(at + 30) + u16(at + 32);
@@ -76,7 +79,8 @@ IntegrityStep check_zip(const Window& w, bool whole, bool must_be_zip) {
   if (!head) return verdict(Integrity::truncated, "shorter than a zip archive");
   if (*head != "PK\x03\x04") {
     if (head->starts_with("PK\x05\x06")) return verdict(Integrity::unchecked, "an archive without content");
-    return must_be_zip || ends_like_zip(w) ? verdict(Integrity::bad, "does not begin as a zip archive") : verdict(Integrity::unchecked, "no zip archive");
+    return must_be_zip || ends_like_zip(w) ? verdict(Integrity::bad, "does not begin as a zip archive")
+                                           : verdict(Integrity::unchecked, "no zip archive");
   }
   bool trailing = false;
   const auto near = std::min(w.size(), kTail);
@@ -85,7 +89,9 @@ IntegrityStep check_zip(const Window& w, bool whole, bool must_be_zip) {
     const auto far = std::min(w.size(), kLongestComment + kEnd + kLocator + kEnd64);
     if (far > near && !w.at(w.size() - far, far)) return more({{w.size() - far, far}});
     end = find_end(w, far, trailing);
-    if (!end) return trailing ? verdict(Integrity::unchecked, "something follows the archive") : verdict(Integrity::truncated, "the directory at its end is missing");
+    if (!end)
+      return trailing ? verdict(Integrity::unchecked, "something follows the archive")
+                      : verdict(Integrity::truncated, "the directory at its end is missing");
   }
   const auto d = directory_of(w, *end);
   if (!d) return verdict(Integrity::bad, "the end record is damaged");
