@@ -143,6 +143,7 @@ void name_damage(const Look& look, const Life& life, const RunMemory& run, const
     stale = stale || c.state == CheckpointState::stale;
     complete = complete || c.state == CheckpointState::complete;
     saving = saving || c.state == CheckpointState::saving;
+    if (c.being_deleted) continue;  // rotation at work is no damage
     if (newest == nullptr && c.run != CheckpointRun::earlier && c.state != CheckpointState::stale) newest = &c;
   }
   if (stale) out.find("checkpoint-stale", Level::ok);
