@@ -1,6 +1,7 @@
 #include "app/cli.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 
 #include "app/output.hpp"
@@ -58,10 +59,11 @@ void add_argument(CLI::App& app, const ArgumentSpec& spec, Options& options) {
   option->type_name("")->required(spec.required);
 }
 
+/// Without their dashes, which would make any two look alike.
 std::vector<std::string> known_options(const Command* command) {
-  std::vector<std::string> out = {"--help"};
+  std::vector<std::string> out = {"help"};
   const auto add = [&](const std::vector<OptionSpec>& specs) {
-    for (const OptionSpec& spec : specs) out.push_back(long_name(spec.names));
+    for (const OptionSpec& spec : specs) out.push_back(long_name(spec.names).substr(2));
   };
   add(everywhere_options());
   if (command != nullptr) add(command->options);
@@ -79,8 +81,8 @@ const Command* find_command(const std::string& name) {
   const std::string help = command != nullptr ? "See trainvigil " + command->name + " --help" : "See trainvigil --help";
   if (word.size() > 1 && word.front() == '-') {
     const std::string name = word.substr(0, word.find('='));
-    const std::string hint = did_you_mean(name, known_options(command));
-    throw UsageError("unknown option " + harmless(name) + (hint.empty() ? "" : "; " + hint), help);
+    const auto meant = nearest(name.substr(std::min(name.find_first_not_of('-'), name.size())), known_options(command));
+    throw UsageError("unknown option " + harmless(name) + (meant ? "; did you mean \"--" + *meant + "\"?" : ""), help);
   }
   if (command != nullptr) throw UsageError("what is \"" + harmless(word) + "\" for?", help);
   std::vector<std::string> names;

@@ -109,7 +109,8 @@ Job discovery_job(const std::string& host) {
 std::vector<Discovered> discover(const std::string& host, const Observation& observation) {
   const auto holders = gpus_by_pid(observation);
   std::map<std::int64_t, const Process*> processes;
-  for (const Process& p : observation.processes.value_or(std::vector<Process>{})) processes.emplace(p.pid, &p);
+  if (!observation.processes) return {};
+  for (const Process& p : *observation.processes) processes.emplace(p.pid, &p);
   std::map<std::int64_t, std::vector<int>> mains;
   for (const auto& [pid, process] : processes) {
     if (is_launcher(process->cmdline)) continue;

@@ -9,7 +9,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <mutex>
 #include <system_error>
+#include <thread>
 #include <vector>
 
 #include "app/commands/commands.hpp"
@@ -51,7 +53,16 @@ class StandIn {
     argv.push_back(nullptr);
     pid_ = ::fork();
     if (pid_ < 0) throw UsageError("the stand-in job can not be started: " + std::string(std::strerror(errno)));
-    if (pid_ != 0) return;
+    if (pid_ != 0) {
+      // Reaped the moment it ends: a zombie would be a finding.
+      reaper_ = std::thread([this] {
+        ::waitid(P_PID, static_cast<id_t>(pid_), nullptr, WEXITED | WNOWAIT);
+        const std::lock_guard lock(mutex_);
+        ::waitpid(pid_, nullptr, 0);
+        gone_ = true;
+      });
+      return;
+    }
     ::setsid();
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     const int out = ::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0644);
@@ -61,14 +72,20 @@ class StandIn {
     ::_exit(127);
   }
   ~StandIn() {
-    ::kill(pid_, SIGKILL);
-    ::waitpid(pid_, nullptr, 0);
+    {
+      const std::lock_guard lock(mutex_);
+      if (!gone_) ::kill(pid_, SIGKILL);
+    }
+    reaper_.join();
   }
   StandIn(const StandIn&) = delete;
   StandIn& operator=(const StandIn&) = delete;
 
  private:
   pid_t pid_ = -1;
+  std::mutex mutex_;
+  bool gone_ = false;  ///< its number may be another process's by now
+  std::thread reaper_;
 };
 
 int run_demo(const Options& options) {
