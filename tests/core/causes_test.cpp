@@ -1,6 +1,8 @@
 // Causes and findings: only what is proven is named.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "scenario.hpp"
 
 namespace trainvigil::test {
@@ -66,6 +68,7 @@ TEST(Causes, WorkersWithoutTheirMainProcessAreNoRun) {
   const Verdict v = die(s);
   EXPECT_EQ(v.phase, Phase::crashed);
   EXPECT_EQ(v.cause, "workers-left");
+  EXPECT_EQ(std::count(v.findings.begin(), v.findings.end(), "workers-left"), 1);
   EXPECT_TRUE(s.found("workers-left"));
 }
 

@@ -107,8 +107,10 @@ Level level_of(Phase phase) {
 }
 
 void sort_findings(std::vector<Finding>& findings) {
-  std::sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) { return a.level != b.level ? a.level > b.level : a.name < b.name; });
+  // Several witnesses may find the same: the gravest level stays.
+  std::sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) { return a.name != b.name ? a.name < b.name : a.level > b.level; });
   findings.erase(std::unique(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) { return a.name == b.name; }), findings.end());
+  std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) { return a.level > b.level; });
 }
 
 void add_own_findings(const Look& look, const JobState::Impl& state, const Reckoning& reckoning, const Estimate& e, const Ruling& ruling, Statement& out) {
