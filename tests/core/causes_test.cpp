@@ -54,7 +54,7 @@ TEST(Causes, RecycledPidIsAnotherProcess) {
   s.healthy(1);
   const auto before = s.last.run;
   s.ticks += 5000;  // same pid, other start
-  s.started = s.now;
+  s.started = s.now + 10;
   s.hold();
   s.look();
   EXPECT_NE(s.last.run, before);
@@ -70,6 +70,35 @@ TEST(Causes, WorkersWithoutTheirMainProcessAreNoRun) {
   EXPECT_EQ(v.cause, "workers-left");
   EXPECT_EQ(std::count(v.findings.begin(), v.findings.end(), "workers-left"), 1);
   EXPECT_TRUE(s.found("workers-left"));
+}
+
+TEST(Causes, WorkerBornAfterTheLastLookIsNoNewRunEither) {
+  Scenario s;
+  s.healthy(2);
+  s.workers = 2;
+  s.worker_start = s.now - 1;  // forked a second before the main process died, never seen beside it
+  const Verdict v = die(s);
+  EXPECT_EQ(v.phase, Phase::crashed);
+  EXPECT_EQ(v.cause, "workers-left");
+}
+
+TEST(Causes, AnotherJobWithTheSamePatternTakesOverAsARunOfItsOwn) {
+  Scenario s;
+  s.healthy(1);
+  Process other;
+  other.pid = 99;
+  other.ppid = 1;
+  other.state = 'R';
+  other.start_ticks = s.ticks + 500;
+  other.start = host_time(s.started + 5);
+  other.matched = true;
+  other.cmdline = "python train.py --other";
+  s.others.push_back(other);
+  s.look();
+  EXPECT_EQ(s.last.processes->main_pid, s.pid);
+  s.alive = false;
+  s.look();
+  EXPECT_EQ(s.last.processes->main_pid, 99);
 }
 
 TEST(Causes, ZombieIsDead) {

@@ -241,6 +241,24 @@ TEST(Phases, CheckpointsWithoutAMatchingProcessAreAContradiction) {
   EXPECT_EQ(s.last.confidence, Confidence::low);
 }
 
+TEST(Phases, DirectoryAloneTrainsInItsRhythmAndEndsWithoutAlarm) {
+  Scenario s;
+  s.job.process.reset();
+  s.processes_read = false;
+  s.gpus_read = false;
+  for (int n = 0; n < 3; ++n) {
+    s.looks(600);
+    s.epoch(n);
+    s.look();
+  }
+  EXPECT_EQ(s.last.phase, Phase::training);
+  EXPECT_EQ(s.last.level, Level::ok);
+  EXPECT_FALSE(s.found("probe-partial"));
+  ASSERT_TRUE(s.last.eta && s.last.eta->end.p50);
+  s.looks(7200);
+  EXPECT_EQ(s.last.phase, Phase::ended);
+}
+
 TEST(Phases, PreemptedIsWaitingWithoutAlarm) {
   Scenario s;
   s.job.log = "/log";

@@ -28,6 +28,7 @@ class Scenario {
   double cpu_rate = 1.0, io_rate = 4e6;  // of the main process
   int workers = 0;
   double worker_cpu_rate = 0.3;
+  double worker_start = 0;               // watcher time; 0: a second after the main process
   bool alive = false, workers_alive = true;
   char process_state = 'R';
   std::int64_t pid = 4242, ticks = 100'000;
@@ -91,7 +92,7 @@ class Scenario {
       o.processes = others;
       if (alive) o.processes->push_back(process(pid, 1, ticks, started, cpu_, io_, process_state, cmdline));
       for (int i = 0; i < workers && workers_alive && started > 0; ++i) {
-        o.processes->push_back(process(pid + 10 + i, alive ? pid : 1, ticks + 50, started + 1, worker_cpu_, io_ / 2, 'S', cmdline));
+        o.processes->push_back(process(pid + 10 + i, alive ? pid : 1, ticks + 50, worker_start > 0 ? worker_start : started + 1, worker_cpu_, io_ / 2, 'S', cmdline));
       }
     }
     if (gpus_read) o.gpus = gpus;

@@ -197,7 +197,7 @@ Verdict advance(const Job& job, const Prior& prior, JobState& job_state, const O
   const Facts facts{look, life, reckoning, e, said};
   const Ruling ruling = triangulate(facts, state, statement);
 
-  const bool training_now = std::any_of(said.begin(), said.end(), [](const Testimony& t) { return t.claim == Claim::progress; }) ||
+  const bool training_now = std::any_of(said.begin(), said.end(), [](const Testimony& t) { return t.claim == Claim::progress && !t.stale; }) ||
                             (!state.run.gpu.held && ruling.phase == Phase::training);
   if (training_now && life.main != nullptr && ruling.phase == Phase::training) learn_process_rhythm(state.run.process);
   const bool calm = std::any_of(said.begin(), said.end(), [](const Testimony& t) { return t.as_usual || (t.source == Source::gpu && t.claim == Claim::progress); });

@@ -70,6 +70,7 @@ struct ProcessMemory {
   std::vector<Counter> counters;     ///< of the last look; at most kMostProcesses
   double counters_at = 0;            ///< host time if told, else watcher time
   std::vector<ProcessId> tree;       ///< descendants seen; at most kMostProcesses
+  std::vector<ProcessId> bystanders; ///< other processes that match, seen beside the run: jobs of their own; at most kMostBystanders
   double last_cpu = -1, last_io = -1, last_worker_cpu = -1;  ///< rates of the last look; -1: not known
   double usual_cpu = 0;              ///< cores, moving average over looks with training work
   double usual_io = 0;               ///< bytes a second, likewise
@@ -85,6 +86,7 @@ struct ProcessMemory {
   std::optional<char> state;
 };
 inline constexpr std::size_t kMostProcesses = 256;
+inline constexpr std::size_t kMostBystanders = 32;
 
 struct GpusMemory {
   std::vector<GpuMemory> gpus;       ///< the job's
@@ -113,6 +115,7 @@ struct CheckpointMemory {
   double growing_bytes = -1;         ///< bytes of unfinished saves at the last look
   std::string growing_name;
   int quiet_looks = 0;               ///< looks since a save last grew
+  bool growth_seen = false;          ///< bytes grew between two looks, not only fresh when first seen
   std::optional<WatcherTime> save_began;
   Seconds longest_save{0};
   std::optional<double> free_at_save;       ///< bytes left on the file system when the last save was completed
@@ -143,6 +146,7 @@ struct RunMemory {
   std::optional<HostTime> start;     ///< of the main process
   std::optional<WatcherTime> first_seen;
   std::optional<WatcherTime> last_seen;     ///< alive
+  std::optional<HostTime> last_seen_host;   ///< the same moment by the host's clock
   int gone_looks = 0;
   std::optional<WatcherTime> gone_at;       ///< first look without it
   bool rebooted = false;

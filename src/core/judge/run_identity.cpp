@@ -88,8 +88,15 @@ bool descends_from(const std::vector<Process>& all, const Process& p, std::int64
   return false;
 }
 
+bool listed(const std::vector<ProcessId>& ids, const Process& p) {
+  return std::any_of(ids.begin(), ids.end(), [&](const ProcessId& id) { return same(id, p); });
+}
+
+// A worker of the run, also one that was born after the last look: it began while the main process still lived, and was no job of its own then.
 bool known_worker(const RunMemory& run, const Process& p) {
-  return std::any_of(run.process.tree.begin(), run.process.tree.end(), [&](const ProcessId& id) { return same(id, p); });
+  if (listed(run.process.tree, p)) return true;
+  if (!run.main || same(*run.main, p) || run.gone_looks == 0 || !run.start || !run.last_seen_host || !p.start) return false;
+  return *p.start > *run.start && *p.start <= *run.last_seen_host && !listed(run.process.bystanders, p);
 }
 
 std::vector<bool> matching(const Look& look, const std::vector<Process>& all, const RunMemory& run) {
@@ -150,6 +157,11 @@ void collect_tree(const std::vector<Process>& all, RunMemory& run, Life& life) {
   if (life.main != nullptr) {
     std::sort(tree.begin(), tree.end());
     run.process.tree = std::move(tree);
+    run.process.bystanders.clear();
+    for (const Process& p : all) {
+      const bool other = p.matched.value_or(false) && !dead(p) && !launcher(p) && !std::binary_search(life.pids.begin(), life.pids.end(), p.pid);
+      if (other && run.process.bystanders.size() < kMostBystanders) run.process.bystanders.push_back(id_of(p));
+    }
   }
 }
 
@@ -199,10 +211,11 @@ Life find_life(const Look& look, JobState::Impl& state) {
     }
   }
   if (life.main == nullptr) {
+    if (state.run.main) ++state.run.gone_looks;
     const Process* elected = elect(look, all, state.run);
     if (elected != nullptr && !(life.zombie && state.run.main->pid == elected->pid)) {
       const bool first = !state.run.main.has_value();
-      const bool begins = !first || state.run.completed_at || state.run.gone_looks > 0 || state.phase == Phase::ended || state.phase == Phase::completed ||
+      const bool begins = !first || state.run.completed_at || state.phase == Phase::ended || state.phase == Phase::completed ||
                           state.run.checkpoint.highest_done.has_value();
       if (begins) begin_run(state);
       RunMemory& run = state.run;
@@ -223,6 +236,7 @@ Life find_life(const Look& look, JobState::Impl& state) {
   RunMemory& run = state.run;
   if (life.main != nullptr) {
     run.last_seen = look.now;
+    run.last_seen_host = look.host_now;
     run.gone_looks = 0;
     run.gone_at.reset();
     run.zombie = false;
@@ -230,7 +244,6 @@ Life find_life(const Look& look, JobState::Impl& state) {
     if (!run.boot_id) run.boot_id = o.host.boot_id;
     if (!run.start) run.start = life.main->start;
   } else if (run.main) {
-    ++run.gone_looks;
     if (!run.gone_at) run.gone_at = look.now;
     run.zombie = life.zombie;
   }

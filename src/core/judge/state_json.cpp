@@ -42,6 +42,7 @@ void describe(A& a, ProcessMemory& v) {
   a("counters", v.counters);
   a("counters_at", v.counters_at);
   a("tree", v.tree);
+  a("bystanders", v.bystanders);
   a("last_cpu", v.last_cpu);
   a("last_io", v.last_io);
   a("last_worker_cpu", v.last_worker_cpu);
@@ -119,6 +120,7 @@ void describe(A& a, CheckpointMemory& v) {
   a("growing_bytes", v.growing_bytes);
   a("growing_name", v.growing_name);
   a("quiet_looks", v.quiet_looks);
+  a("growth_seen", v.growth_seen);
   a("save_began", v.save_began);
   a("longest_save", v.longest_save);
   a("free_at_save", v.free_at_save);
@@ -148,6 +150,7 @@ void describe(A& a, RunMemory& v) {
   a("start", v.start);
   a("first_seen", v.first_seen);
   a("last_seen", v.last_seen);
+  a("last_seen_host", v.last_seen_host);
   a("gone_looks", v.gone_looks);
   a("gone_at", v.gone_at);
   a("rebooted", v.rebooted);

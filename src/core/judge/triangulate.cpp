@@ -32,6 +32,8 @@ Confidence weigh(const std::vector<Testimony>& all, std::initializer_list<Claim>
 
 enum class End { open, by_units, by_mark, by_artefact };
 
+constexpr Seconds kNoRhythmYet{3600};
+
 End proven_end(const Facts& f, const RunMemory& run, bool gone) {
   const Reckoning& r = f.reckoning;
   if (r.done && r.total && *r.total > 0 && *r.done >= *r.total) return End::by_units;
@@ -184,26 +186,30 @@ Ruling never_seen(const Facts& f, JobState::Impl& state) {
   RunMemory& run = state.run;
   Ruling r;
   r.confidence = Confidence::medium;
-  const bool progress = has_claim(f.testimonies, Claim::progress);
-  const bool writes = has_claim(f.testimonies, Claim::writes) || (run.checkpoint.growing_bytes >= 0 && run.checkpoint.quiet_looks < 2);
-  const bool recent = run.checkpoint.seen_new && run.checkpoint.progressed_at;
+  const CheckpointMemory& saves = run.checkpoint;
+  const bool progress = of_source(f.testimonies, Source::checkpoint, Claim::progress) != nullptr;
+  const bool writes = saves.growing_bytes >= 0 && saves.quiet_looks < 2;
+  const bool asked = f.look.job.process || f.look.job.pid;
   if (proven_end(f, run, true) != End::open) {
     r.phase = Phase::completed;
-    r.because = "all units are there and no process is";
+    r.because = asked ? "all units are there and no process is" : "all units are there";
     return r;
   }
-  if (!f.look.job.process && !f.look.job.pid) {
-    // Watched by its directory alone: it lives as long as its rhythm holds.
+  if (!asked) {
+    // Watched by its directory alone: it lives as long as its rhythm holds, an hour where it has shown none yet.
     if (writes) {
       r.phase = Phase::saving;
+      r.because = "bytes of a save grow";
       return r;
     }
-    if (progress || recent) {
-      r.phase = f.estimate.overdue_at && epoch_seconds(f.look.now) > *f.estimate.overdue_at ? Phase::unknown : Phase::training;
-      r.because = r.phase == Phase::unknown ? "no process is known and the checkpoints stay away" : "checkpoints come in their rhythm";
+    if (saves.progressed_at) {
+      const double until = f.estimate.overdue_at.value_or(epoch_seconds(*saves.progressed_at) + kNoRhythmYet.count());
+      const bool in_rhythm = epoch_seconds(f.look.now) <= until;
+      r.phase = in_rhythm ? Phase::training : Phase::ended;
+      r.because = in_rhythm ? "checkpoints come in their rhythm" : "the checkpoints stay away; no process was asked for, so nobody can say why";
       return r;
     }
-  } else if (f.life.read && (progress || (writes && run.checkpoint.quiet_looks == 0 && run.checkpoint.seen_new))) {
+  } else if (f.life.read && (progress || (writes && saves.growth_seen))) {
     r.phase = Phase::unknown;
     r.confidence = Confidence::low;
     r.because = "checkpoints come, but no process matches the pattern";
@@ -241,7 +247,7 @@ Ruling triangulate(const Facts& f, JobState::Impl& state, Statement& out) {
     }
     return alive(f, state, out);
   }
-  if (!f.life.read) {
+  if (!f.life.read && (f.look.job.process || f.look.job.pid)) {
     Ruling r;
     r.phase = state.phase;
     r.cause = run.cause;

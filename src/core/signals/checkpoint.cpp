@@ -107,6 +107,7 @@ void follow_save(const Look& look, CheckpointMemory& memory, bool progressed) {
     const bool known = memory.growing_bytes >= 0 && name == memory.growing_name;
     const bool grew = known ? bytes != memory.growing_bytes : fresh;
     if (grew) {
+      memory.growth_seen = known;
       if (!memory.save_began || !known) memory.save_began = memory.grew_at && known ? memory.save_began : std::optional{look.now};
       memory.grew_at = look.now;
       memory.quiet_looks = 0;

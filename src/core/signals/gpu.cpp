@@ -150,7 +150,8 @@ void gpu_signal(const Look& look, const Life& life, JobState::Impl& state, State
   }
   memory.unread_looks = 0;
   // Where the process table could not be read, the run is presumed to live as it did.
-  const bool lives = life.main != nullptr || (!life.read && state.run.main && state.run.gone_looks == 0);
+  const bool asked = look.job.process || look.job.pid;
+  const bool lives = life.main != nullptr || (!life.read && (!asked || (state.run.main && state.run.gone_looks == 0)));
   const auto mine = jobs_gpus(look, life, memory);
   int work = 0, light = 0, spin = 0, held = 0, unread = 0;
   double power = 0, util_low = 101, util_high = -1, usual = 0;
@@ -230,7 +231,7 @@ void gpu_signal(const Look& look, const Life& life, JobState::Impl& state, State
   if (!moving) detail += ", no work for " + say_duration(look.now - since);
   const char* says = claim == Claim::progress ? "work" : (claim == Claim::moves ? "light" : (claim == Claim::spin ? "spin" : "held"));
   const char* cause = claim == Claim::still ? "gpu-idle-held" : (held > 0 ? "gpu-split" : "gpu-spin");
-  out.say({.signal = "gpu-activity", .source = Source::gpu, .claim = claim, .since = since, .looks = memory.still_looks, .cause = cause, .says = says,
+  out.say({.signal = "gpu-activity", .source = Source::gpu, .claim = claim, .since = since, .looks = memory.still_looks, .stale = stale, .cause = cause, .says = says,
            .detail = std::move(detail)});
 }
 

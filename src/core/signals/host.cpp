@@ -117,8 +117,9 @@ void host_signal(const Look& look, const Life& life, JobState::Impl& state, Stat
     if (report.status == SensorStatus::cut && name == "files") out.find("listing-cut", Level::ok);
     if (report.ms && *report.ms > 10'000) out.find("probe-slow", Level::ok);
   }
-  if (partial || !o.processes) out.find("probe-partial", Level::ok);
-  state.partial_looks = !o.processes ? state.partial_looks + 1 : 0;
+  const bool asked = look.job.process || look.job.pid;
+  if (partial || (asked && !o.processes)) out.find("probe-partial", Level::ok);
+  state.partial_looks = asked && !o.processes ? state.partial_looks + 1 : 0;
   if (life.rebooted) out.say({.signal = "boot", .source = Source::host, .says = "rebooted", .detail = "the boot id changed"});
   kernel_lines(look, state.run, out);
   disk_space(look, state.run, out);

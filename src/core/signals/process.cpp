@@ -79,6 +79,7 @@ void remember_states(const Look& look, const Life& life, ProcessMemory& memory) 
 void process_signal(const Look& look, const Life& life, RunMemory& run, Statement& out) {
   ProcessMemory& memory = run.process;
   if (!life.read) {
+    if (!look.job.process && !look.job.pid) return;  // nobody asked for a process
     out.say({.signal = "main-process", .source = Source::process, .says = "unread", .detail = "the process table could not be read"});
     return;
   }

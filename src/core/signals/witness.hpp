@@ -33,6 +33,7 @@ struct Testimony {
   Claim claim = Claim::none;
   WatcherTime since{};          ///< of still, spin, busy_wait: when movement was last seen
   int looks = 0;                ///< of those: fresh readings since then
+  bool stale = false;           ///< rests on the reading of an earlier look: still holds, but nothing is learned from it
   bool as_usual = false;        ///< of moves: at the rates that are usual while this run trains
   bool long_overdue = false;    ///< of overdue: later than real units ever are, not only later than expected
   std::string_view cause = {};  ///< of a claim that supports an alarm: the finding that names it

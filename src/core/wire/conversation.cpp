@@ -58,6 +58,7 @@ class Probe final : public ProbeConversation {
     looks_since_scan_ = kFullScanEvery;
     gpu_gap_s_ = 0;
     last_gpu_.reset();
+    last_gpu_report_ = SensorReport{SensorStatus::stale, {}, {}};
   }
 
   std::string take_output(std::size_t limit) override {
@@ -213,8 +214,9 @@ class Probe final : public ProbeConversation {
   int looks_since_scan_ = kFullScanEvery, looks_since_kernel_ = kKernelEvery;
   std::vector<std::string> gpu_fields_ = default_gpu_fields();
   int gpu_gap_s_ = 0;
-  std::optional<GpuAnswer> last_gpu_;  ///< the last good one
-  std::optional<HostTime> last_gpu_at_;
+  bool gpu_kept_ = false;              ///< this look did not ask: gpu_ is the answer of an earlier one
+  std::optional<GpuAnswer> last_gpu_;
+  SensorReport last_gpu_report_{SensorStatus::stale, {}, {}};
   std::optional<std::vector<KernelEvent>> kernel_;
 };
 
@@ -263,6 +265,7 @@ void Probe::begin() {
   noise_ = 0;
   host_.reset();
   gpu_.reset();
+  gpu_kept_ = false;
   shm_.reset();
   process_report_ = gpu_report_ = SensorReport{SensorStatus::timeout, {}, {}};
   kernel_report_.status = SensorStatus::stale;
@@ -401,10 +404,13 @@ void Probe::ask_gpu(int gap_s) {
           [this](const Answer& answer) { gpu_answered(answer); });
 }
 
-/// Not asked this time: the reading before still stands, and says how old it is.
+/// Not asked this time: the answer before still stands and says how old it is, and a failure stays one until the next call.
 void Probe::keep_last_gpu() {
+  gpu_kept_ = true;
   gpu_ = last_gpu_;
-  gpu_report_ = SensorReport{SensorStatus::stale, {}, last_gpu_ ? last_gpu_at_ : std::nullopt};
+  gpu_report_ = last_gpu_report_;
+  gpu_report_.ms.reset();
+  if (gpu_ && !gpu_->gpus.empty()) gpu_report_.status = SensorStatus::stale;
 }
 
 void Probe::gpu_answered(const Answer& answer) {
@@ -412,7 +418,6 @@ void Probe::gpu_answered(const Answer& answer) {
     keep_last_gpu();
     return;
   }
-  last_gpu_.reset();
   gpu_report_ = report(answer);
   if (answer.status == "busy") gpu_report_.status = SensorStatus::timeout;  // the call of an earlier look hangs still
   if (!answer.ended || (answer.status != "ok" && answer.lines.empty())) return;
@@ -440,10 +445,6 @@ void Probe::gpu_answered(const Answer& answer) {
   table_.set_gpu_holders(holders);
   if (result.exit && result.gpus.empty() && !kernel_asked_) ask_kernel();
   gpu_ = std::move(result);
-  if (!gpu_->gpus.empty()) {
-    last_gpu_ = gpu_;
-    last_gpu_at_ = gpu_report_.time;
-  }
   follow_up();
 }
 
@@ -533,6 +534,10 @@ Observation Probe::observe(std::size_t index, WatcherTime now) {
 
 std::vector<Observation> Probe::take(WatcherTime now) {
   asked_ = false;
+  if (!gpu_kept_) {
+    last_gpu_ = gpu_;
+    last_gpu_report_ = gpu_report_;
+  }
   std::vector<Observation> observations;
   for (std::size_t index = 0; index < jobs_.size(); ++index) observations.push_back(observe(index, now));
   return observations;
