@@ -36,11 +36,14 @@ class Hung(Case):
         self.assertGreaterEqual(len({e["source"] for e in stalled["evidence"]}), 2)
 
     def test_spinning_in_a_collective(self):
-        """CPU and GPU at 100 %, hardly more power than idle, no progress."""
+        """CPU and GPU at 100 %, hardly more power than idle, no data read any more, no progress."""
         training = self.training()
         training.do("save 0")
+        training.do("load on")
         watch = self.watch("local", *self.describe(training), *SHORT)
-        watch.until(phase="training")
+        for _ in range(10):  # until this run's usual rates are known
+            watch.until(lambda v: v["phase"] == "training" and "work" in [e["says"] for e in v["evidence"]])
+        training.do("load off")
         training.do("spin on")
         self.gpus.spin()
         stalled = watch.until(phase="stalled")

@@ -2,8 +2,10 @@
 
 save N            a whole checkpoint N                        begin N       half of a save: a cut model file, nothing behind it
 more N BYTES      the cut file grows                          finish N      the rest of a save that was begun
-spin on|off       burns a core of CPU                         log TEXT      a line into the log
-workers           prints the process numbers of its workers   exit CODE     ends
+spin on|off       burns a core of CPU                         load on|off   reads data, steadily and cheaply
+log TEXT          a line into the log                         workers       prints the process numbers of its workers
+exit CODE         ends
+
 It ends when its standard input does, and so do its workers when the lifeline closes: nothing outlives a test.
 """
 import argparse
@@ -11,6 +13,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 import checkpoint_files  # noqa: E402 (found beside the real file)
@@ -20,12 +23,20 @@ CUT = checkpoint_files.MODEL_BYTES // 2
 
 class Training:
     def __init__(self, out, log):
-        self.out, self.log, self.spinning, self.begun = out, log, threading.Event(), {}
+        self.out, self.log, self.begun = out, log, {}
+        self.spinning, self.loading = threading.Event(), threading.Event()
         threading.Thread(target=self._spin, daemon=True).start()
+        threading.Thread(target=self._load, daemon=True).start()
 
     def _spin(self):
         while self.spinning.wait():
             sum(range(20000))
+
+    def _load(self):
+        with open("/dev/zero", "rb", buffering=0) as data:
+            while self.loading.wait():
+                data.read(1 << 18)
+                time.sleep(0.02)
 
     def _path(self, epoch, name):
         folder = os.path.join(self.out, epoch)
@@ -83,8 +94,9 @@ def main():
             training.more(*rest.split())
         elif command == "finish":
             training.finish(rest)
-        elif command == "spin":
-            training.spinning.set() if rest == "on" else training.spinning.clear()
+        elif command in ("spin", "load"):
+            switch = training.spinning if command == "spin" else training.loading
+            switch.set() if rest == "on" else switch.clear()
         elif command == "log":
             training.write_log(rest)
         elif command == "workers":
