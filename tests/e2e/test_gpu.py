@@ -75,25 +75,25 @@ class Hanging(Case):
         training = self.training()
         training.do("save 0")
         training.do("spin on")
-        watch = self.watch("local", *self.describe(training), *FAST)
+        watch = self.watch("local", *self.describe(training), "--probe-timeout", "5s", *FAST)
         watch.until(phase="training")
         before = len(self.gpus.calls())
         self.gpus.behave(hang=True, deaf=deaf or None)
         processes.wait_until(lambda: len(self.gpus.calls()) > before, "the GPUs are asked again", 90)
         began = time.monotonic()
         training.do("save 1")
-        seen = watch.until(lambda v: v["progress"]["done"] == 2, within=90)
-        self.assertLess(seen["_seen"] - began, 40, "a hung nvidia-smi is to cost its own reading and no more\n" + watch.story())
-        for _ in range(3):
-            self.assertIn(watch.until()["phase"], ("training", "saving"), watch.story())
+        seen = watch.until(lambda v: v["progress"]["done"] == 2)
+        self.assertLess(seen["_seen"] - began, 20, "a hung nvidia-smi is to cost its own reading and no more\n" + watch.story())
+        for verdict in watch.polls(5):
+            self.assertIn(verdict["phase"], ("training", "saving"), watch.story())
+            self.assertIn("gpu-unreadable", verdict["findings"], watch.story())
         hung = [call["pid"] for call in self.gpus.calls() if "argv" in call and processes.stat(call["pid"])]
         self.assertLessEqual(len(hung), 1, "one at a time: %s" % hung)
         return watch
 
     def test_it_costs_its_own_reading_and_no_more(self):
         watch = self.check_hanging(deaf=False)
-        self.gpus.behave(hang=None)
-        watch.until(lambda v: v["gpus"] and v["gpus"][0]["util_pct"] == 97, within=90)
+        self.assertIn("SIGTERM", [call.get("signal") for call in self.gpus.calls()], "what hangs is asked to end")
         self.assertEqual(watch.stop(), 0)
         self.no_process_left()
 
@@ -102,7 +102,7 @@ class Hanging(Case):
         self.assertEqual(watch.stop(), 0)
         started = [call["pid"] for call in self.gpus.calls() if "argv" in call]
         still = [pid for pid in started if processes.stat(pid) and processes.stat(pid)[0] not in "ZX"]
-        self.assertTrue(still, "KILL has wedged cards for good: TERM is all that may be sent")
+        self.assertEqual(len(still), 1, "KILL has wedged cards for good: TERM is all that may be sent")
 
 
 class Lost(Case):

@@ -2,7 +2,7 @@
 import time
 import unittest
 
-from support import FAST, Case
+from support import FAST, Case, wait_until
 
 SHORT = FAST + ["--stall-after", "3s"]
 
@@ -41,12 +41,11 @@ class Hung(Case):
         training.do("save 0")
         training.do("load on")
         watch = self.watch("local", *self.describe(training), *SHORT)
-        for _ in range(10):  # until this run's usual rates are known
-            watch.until(lambda v: v["phase"] == "training" and "work" in [e["says"] for e in v["evidence"]])
+        wait_until(lambda: len(self.gpus.readings()) >= 8, "this run's usual rates are known", 120)
         training.do("load off")
         training.do("spin on")
         self.gpus.spin()
-        stalled = watch.until(phase="stalled")
+        stalled = watch.until(phase="stalled", within=120)
         self.assertIn("gpu-spin", stalled["findings"] + [stalled["cause"]])
         self.assertEqual(stalled["level"], "critical")
 

@@ -1,9 +1,12 @@
 """The GPUs of the stand-in nvidia-smi, as a test sees and changes them."""
 import json
 import os
+import shutil
 import sys
 
-SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "nvidia_smi.py")
+from .nvidia_smi import APP_FIELDS, GPU_FIELDS, cell
+
+FOLDER = os.path.dirname(os.path.abspath(__file__))
 
 # What such cards draw while a context is held and nothing runs, in a collective that spins, and in dense work (share of a limit of 400 W as published).
 HELD_W, SPIN_W, WORK_W = 70.0, 95.0, 330.0
@@ -15,13 +18,15 @@ class Gpus:
     def __init__(self, folder, count=1):
         self.folder = folder
         self.state = {"gpus": [self._fresh(i) for i in range(count)]}
-        with open(SCRIPT, encoding="utf-8") as file:
+        with open(os.path.join(FOLDER, "nvidia_smi.py"), encoding="utf-8") as file:
             text = file.read()
         os.makedirs(folder, exist_ok=True)
-        program = os.path.join(folder, "nvidia-smi")
-        with open(program, "w", encoding="utf-8") as file:
+        full = os.path.join(folder, "nvidia-smi.full")
+        with open(full, "w", encoding="utf-8") as file:
             file.write("#!%s -SE\n" % os.path.realpath(sys.executable) + text)
-        os.chmod(program, 0o755)
+        os.chmod(full, 0o755)
+        shutil.copy(os.path.join(FOLDER, "nvidia_smi.sh"), os.path.join(folder, "nvidia-smi"))
+        os.chmod(os.path.join(folder, "nvidia-smi"), 0o755)
         with open(os.path.join(folder, "nvidia-smi.calls"), "w", encoding="utf-8"):
             pass
         os.chmod(os.path.join(folder, "nvidia-smi.calls"), 0o666)  # another user may run it
@@ -34,10 +39,28 @@ class Gpus:
                 "power": 62.0, "sm_max": 1410, "sm": 1410, "util": 0, "mem_util": 0, "temp": 34, "throttle": "0x0000000000000001", "apps": []}
 
     def write(self):
-        path = os.path.join(self.folder, "nvidia-smi.json")
+        self._replace("nvidia-smi.json", json.dumps(self.state))
+        self._replace("nvidia-smi.vars", self._variables())
+
+    def _replace(self, name, text):
+        path = os.path.join(self.folder, name)
         with open(path + ".new", "w", encoding="utf-8") as file:
-            json.dump(self.state, file)
+            file.write(text)
         os.replace(path + ".new", path)
+
+    def _variables(self):
+        """The state for nvidia_smi.sh; empty when the tool is to behave in any unusual way."""
+        if set(self.state) != {"gpus"}:
+            return ""
+        lines, apps = ["plain=1"], []
+        for gpu in self.state["gpus"]:
+            gpu["count"] = len(self.state["gpus"])
+            lines += ["gpu%d_%s='%s'" % (gpu["index"], field.replace(".", "_"), cell(gpu.get(key), "", True)) for field, (key, _) in GPU_FIELDS.items()]
+            for app in gpu["apps"]:
+                values = dict(app, uuid=gpu["uuid"], gpu_name=gpu["name"])
+                lines += ["app%d_%s='%s'" % (len(apps), field, cell(values.get(key), "", True)) for field, key in APP_FIELDS.items()]
+                apps.append(len(apps))
+        return "\n".join(lines + ["gpus='%s'" % " ".join(str(g["index"]) for g in self.state["gpus"]), "apps='%s'" % " ".join(map(str, apps))]) + "\n"
 
     def set(self, index=None, **values):
         """Fields of one GPU, or of all."""
@@ -73,3 +96,7 @@ class Gpus:
     def calls(self):
         with open(os.path.join(self.folder, "nvidia-smi.calls"), encoding="utf-8") as file:
             return [json.loads(line) for line in file]
+
+    def readings(self):
+        """The calls that asked for the cards themselves."""
+        return [call for call in self.calls() if call.get("argv", [""])[0].startswith("--query-gpu")]
