@@ -25,8 +25,8 @@ class OddNames(Case):
         training = self.training()
         for target in ("local", "gpu1"):
             with self.subTest(target):
-                verdict = self.check_code(self.tv("status", target, *self.describe(training), "--json"), 0).lines[-1]
-                self.assertEqual((verdict["checkpoint"]["path"], verdict["progress"]["done"]), ("1", 2))
+                verdict = self.tv("status", target, *self.describe(training), "--json").lines[-1]
+                self.assertEqual((verdict["phase"], verdict["checkpoint"]["path"], verdict["last_good"]["path"]), ("training", "1", "1"))
         self.assertFalse([f for _, _, files in os.walk(self.folder) for f in files if f == "pwned"])
 
     def test_a_directory_with_every_odd_character(self):

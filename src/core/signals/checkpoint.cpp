@@ -176,8 +176,8 @@ void directory_state(const Look& look, const RunMemory& run, CheckpointMemory& m
   if (e.find("missing") != std::string::npos || e.find("No such file") != std::string::npos) {
     ++memory.missing_looks;
     out.find("directory-missing", memory.ever_listed || !run.checkpoint.ends.empty() ? Level::warning : Level::ok);
-  } else if (e.find("denied") != std::string::npos) {
-    out.find("directory-unreadable");
+  } else if (e.find("timeout") == std::string::npos) {
+    out.find("directory-unreadable");  // denied, no directory, a stale handle, an error of the disk: it will not mend itself
   }
 }
 
