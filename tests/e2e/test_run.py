@@ -135,7 +135,7 @@ class Checkpoints(Case):
         model = os.path.join(self.checkpoints, "2", "model.safetensors")
         size, modified = os.path.getsize(model), os.path.getmtime(model)
         with open(model, "r+b") as file:
-            file.write(b"\0" * 4096)
+            file.write(b"x" * 4096)
         os.utime(model, (modified, modified))
         self.assertEqual(os.path.getsize(model), size)
         result = self.check_code(self.tv("checkpoints", "local", "--checkpoints", self.checkpoints, "--json"), 0)
