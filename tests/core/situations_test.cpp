@@ -158,6 +158,32 @@ TEST(Situations, FieldsTheDriverDoesNotTellCostOnlyThemselves) {
   EXPECT_EQ(s.last.gpus->front().util_pct, 98);
 }
 
+TEST(Situations, FullUtilisationAloneIsNoProofOfWork) {
+  // A driver that tells utilisation and nothing else: a wait and work read the same, so the late checkpoint and the stopped I/O decide.
+  Scenario s;
+  const auto bare = [&] {
+    for (Gpu& g : s.gpus) {
+      g.power_w.reset();
+      g.mem_util_pct.reset();
+    }
+  };
+  s.look();
+  s.start();
+  s.work();
+  s.gpus[0].util_pct = 100;
+  bare();
+  for (int n = 0; n < 3; ++n) {
+    s.looks(600);
+    s.epoch(n);
+    s.look();
+  }
+  s.looks(400);
+  EXPECT_EQ(s.last.phase, Phase::training);
+  s.io_rate = 0;
+  s.looks(900);
+  EXPECT_EQ(s.last.phase, Phase::stalled);
+}
+
 TEST(Situations, SlicedGpuThatAlwaysReadsZeroIsIgnoredWhileProgressHappens) {
   Scenario s;
   s.look();

@@ -10,6 +10,9 @@
 namespace trainvigil {
 namespace {
 
+// 6 units times this are 20: paused and shared machines give units of up to 25 times the level in public logs, with nothing broken.
+constexpr double kCalmFactor = 10.0 / 3.0;
+
 Verdict unreachable(const Job& job, JobState::Impl& state, const Observation& seen) {
   Verdict v;
   v.time = seen.watcher_time;
@@ -120,7 +123,7 @@ void add_own_findings(const Look& look, const JobState::Impl& state, const Recko
     // While others see the run train at its usual pace, a late checkpoint is a slow unit for much longer than when nobody does.
     const double level = e.level.value_or(0);
     const double last = run.checkpoint.ends.back().at;
-    if (run.uneasy_looks >= Patience::looks || epoch_seconds(look.now) > last + 2.5 * (*e.overdue_at - last) || level <= 0) out.find("checkpoint-overdue");
+    if (run.uneasy_looks >= Patience::looks || epoch_seconds(look.now) > last + kCalmFactor * (*e.overdue_at - last) || level <= 0) out.find("checkpoint-overdue");
   }
   // News for ten minutes; from then on the slower pace is this run's own.
   if (alive && e.slowed && look.now - watcher_time(run.checkpoint.ends.back().at) < Seconds{600}) out.find("slowdown");
@@ -198,7 +201,10 @@ Verdict advance(const Job& job, const Prior& prior, JobState& job_state, const O
   const Ruling ruling = triangulate(facts, state, statement);
 
   const bool training_now = std::any_of(said.begin(), said.end(), [](const Testimony& t) { return t.claim == Claim::progress && !t.stale; }) ||
-                            (!state.run.gpu.held && ruling.phase == Phase::training);
+                            (!state.run.gpu.held && ruling.phase == Phase::training) ||
+                            // A GPU that may work or wait: the process decides, and teaches only while it moves.
+                            (std::any_of(said.begin(), said.end(), [](const Testimony& t) { return t.weak; }) &&
+                             std::any_of(said.begin(), said.end(), [](const Testimony& t) { return t.source == Source::process && t.claim == Claim::moves; }));
   if (training_now && life.main != nullptr && ruling.phase == Phase::training) learn_process_rhythm(state.run.process);
   const bool calm = std::any_of(said.begin(), said.end(), [](const Testimony& t) { return t.as_usual || (t.source == Source::gpu && t.claim == Claim::progress); });
   state.run.uneasy_looks = calm ? 0 : state.run.uneasy_looks + 1;

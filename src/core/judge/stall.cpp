@@ -48,7 +48,7 @@ std::optional<Stall> find_stall(const Facts& facts, const JobState::Impl& state)
       // Who objects? Busy CPU does not object to idle GPUs once the checkpoint that the rhythm promised is long overdue, unless it is busy in just the
       // way it is while training.
       const bool objected = std::any_of(all.begin(), all.end(), [&](const Testimony& t) {
-        if (!alive_claim(t.claim)) return false;
+        if (!alive_claim(t.claim) || (t.weak && overdue)) return false;
         if (t.claim == Claim::moves && long_overdue && witness.source == Source::gpu) return t.as_usual;
         return true;
       });

@@ -53,7 +53,7 @@ bool less_than_a_save_left(const Facts& f) {
 
 void begin_work(const Facts& f, RunMemory& run) {
   if (run.work_began || f.life.main == nullptr) return;
-  const bool gpu = of_source(f.testimonies, Source::gpu, Claim::progress) != nullptr;
+  const bool gpu = of_source(f.testimonies, Source::gpu, Claim::progress) != nullptr || run.gpu.worked;
   const bool log = of_source(f.testimonies, Source::log, Claim::progress) != nullptr;
   const bool saved = !run.checkpoint.ends.empty() || run.checkpoint.growing_bytes >= 0;
   const bool cpu_job = !run.gpu.held && run.process.busy_looks >= 2;

@@ -19,7 +19,7 @@ constexpr double kSpinOverIdle = 1.5;       // spinning costs 1.0 to 1.35 times 
 constexpr double kIdleOfLimit = 0.24;       // context-held idle power, 0.16 to 0.27 of the limit by model
 constexpr std::size_t kBaselineLooks = 10;
 
-enum class State { work, light, spin, held, unread };
+enum class State { work, light, busy, spin, held, unread };  // busy: full utilisation and nothing else told; work or a wait
 
 GpuMemory& memory_of(GpusMemory& memory, int index) {
   const auto at = std::find_if(memory.gpus.begin(), memory.gpus.end(), [&](const GpuMemory& g) { return g.index == index; });
@@ -85,6 +85,7 @@ State judge(const GpuMemory& m, const Gpu& g) {
     // Without power a wait looks like work, unless this run never runs so full and its memory traffic is gone.
     if (!g.power_w && baseline && g.mem_util_pct && usual_mem >= 5 && usual_util < 95) return State::spin;
   }
+  if (g.util_pct && util >= kSpinUtil && !g.power_w && !g.mem_util_pct) return State::busy;
   if (power_high || (g.mem_util_pct && *g.mem_util_pct >= 5)) return State::work;
   const bool active_undefined = !active.has_value();
   if (active_undefined && g.util_pct && peak >= std::max(1.0, kIdleShare * usual_util) && !(util >= kSpinUtil && power_low)) return State::work;
@@ -97,7 +98,7 @@ void learn(GpuMemory& m, const Gpu& g, State state) {
   // Idle power counts only when nothing ran at all; power meters average a second or more, so one idle look after work may still read high: the
   // lowest value is the one that settles.
   if (state == State::held && g.power_w && g.util_pct.value_or(100) < 1) m.idle_w = std::min(m.idle_w.value_or(*g.power_w), *g.power_w);
-  if (state != State::work) return;
+  if (state != State::work && state != State::busy) return;
   if (g.power_w) m.power.add(static_cast<float>(*g.power_w));
   if (g.util_pct) m.util.add(static_cast<float>(*g.util_pct));
   if (g.mem_util_pct) m.mem_util.add(static_cast<float>(*g.mem_util_pct));
@@ -153,7 +154,7 @@ void gpu_signal(const Look& look, const Life& life, JobState::Impl& state, State
   const bool asked = look.job.process || look.job.pid;
   const bool lives = life.main != nullptr || (!life.read && (!asked || (state.run.main && state.run.gone_looks == 0)));
   const auto mine = jobs_gpus(look, life, memory);
-  int work = 0, light = 0, spin = 0, held = 0, unread = 0;
+  int work = 0, light = 0, busy = 0, spin = 0, held = 0, unread = 0;
   double power = 0, util_low = 101, util_high = -1, usual = 0;
   bool power_known = false;
   for (const Gpu* g : mine) {
@@ -167,6 +168,7 @@ void gpu_signal(const Look& look, const Life& life, JobState::Impl& state, State
     if (summary != nullptr) summary->push_back({g->index, g->util_pct, g->mem_used_mib, g->mem_total_mib, g->power_w, activity(m, *g)});
     work += s == State::work;
     light += s == State::light;
+    busy += s == State::busy;
     spin += s == State::spin;
     held += s == State::held;
     unread += s == State::unread;
@@ -198,9 +200,9 @@ void gpu_signal(const Look& look, const Life& life, JobState::Impl& state, State
   }
   if (!memory.moved_at) memory.moved_at = look.now;
   // Some work and some wait for long: the ones that wait are no witness of life. While any works, the run works.
-  Claim claim = work > 0 ? Claim::progress : (light > 0 ? Claim::moves : (spin > 0 ? Claim::spin : Claim::still));
+  Claim claim = work > 0 ? Claim::progress : (light + busy > 0 ? Claim::moves : (spin > 0 ? Claim::spin : Claim::still));
   // One GPU fully busy without any power reading beside an idle one, for long, is a split collective; the judge still needs a second source.
-  const bool blind_split = claim == Claim::progress && held > 0 && !power_known && util_high >= kSpinUtil && util_low < 1;
+  const bool blind_split = (claim == Claim::progress || busy > 0) && held > 0 && !power_known && util_high >= kSpinUtil && util_low < 1;
   if (blind_split && memory.worked) {
     if (!memory.split_since) memory.split_since = look.now;
     if (look.now - *memory.split_since > Seconds{180}) claim = Claim::spin;
@@ -218,7 +220,7 @@ void gpu_signal(const Look& look, const Life& life, JobState::Impl& state, State
       if (memory.still_looks > 0) memory.longest_idle = std::max(memory.longest_idle, look.now - *memory.moved_at);
       memory.moved_at = look.now;
       memory.still_looks = 0;
-      if (claim == Claim::progress) memory.worked = true;
+      if (claim == Claim::progress || busy > 0) memory.worked = true;
     } else {
       ++memory.still_looks;
     }
@@ -229,10 +231,10 @@ void gpu_signal(const Look& look, const Life& life, JobState::Impl& state, State
   if (power_known) detail += text(", %.0f W", power);
   if (power_known && usual > 0) detail += text(" of usually %.0f W", usual);
   if (!moving) detail += ", no work for " + say_duration(look.now - since);
-  const char* says = claim == Claim::progress ? "work" : (claim == Claim::moves ? "light" : (claim == Claim::spin ? "spin" : "held"));
+  const char* says = claim == Claim::progress ? "work" : (claim == Claim::moves ? (light > 0 ? "light" : "busy") : (claim == Claim::spin ? "spin" : "held"));
   const char* cause = claim == Claim::still ? "gpu-idle-held" : (held > 0 ? "gpu-split" : "gpu-spin");
-  out.say({.signal = "gpu-activity", .source = Source::gpu, .claim = claim, .since = since, .looks = memory.still_looks, .stale = stale, .cause = cause, .says = says,
-           .detail = std::move(detail)});
+  out.say({.signal = "gpu-activity", .source = Source::gpu, .claim = claim, .since = since, .looks = memory.still_looks, .stale = stale,
+           .weak = busy > 0 && work + light == 0 && claim == Claim::moves, .cause = cause, .says = says, .detail = std::move(detail)});
 }
 
 }  // namespace trainvigil

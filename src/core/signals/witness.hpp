@@ -35,6 +35,7 @@ struct Testimony {
   int looks = 0;                ///< of those: fresh readings since then
   bool stale = false;           ///< rests on the reading of an earlier look: still holds, but nothing is learned from it
   bool as_usual = false;        ///< of moves: at the rates that are usual while this run trains
+  bool weak = false;            ///< of moves: may as well be a wait; does not object once a checkpoint is late
   bool long_overdue = false;    ///< of overdue: later than real units ever are, not only later than expected
   std::string_view cause = {};  ///< of a claim that supports an alarm: the finding that names it
   std::string_view says;        ///< evidence: one word
