@@ -28,6 +28,7 @@ std::optional<std::int64_t> number(std::string_view text) {
 
 Listing listing(std::string_view& text, double now) {
   Listing out;
+  std::set<std::string_view> seen;  // a directory holds a name once
   while (!text.empty()) {
     std::string_view line = cut(text, '\n');
     if (line.empty()) break;
@@ -41,6 +42,7 @@ Listing listing(std::string_view& text, double now) {
       continue;
     }
     if (type == "b") entry.integrity = Integrity::truncated;
+    if (!seen.insert(line).second) continue;
     entry.path = line;
     out.entries.push_back(std::move(entry));
   }
