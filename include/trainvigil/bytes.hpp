@@ -1,4 +1,5 @@
-// Bytes of a watched host as text: JSON wants UTF-8, terminals want no surprises. Defined in src/core/bytes.cpp (trace, formats and wire need them alike).
+// Bytes of a watched host as text: JSON wants UTF-8, terminals want no surprises. Defined in src/core/bytes.cpp (trace, formats and wire need them
+// alike).
 #pragma once
 
 #include <string>
@@ -6,8 +7,8 @@
 
 namespace trainvigil {
 
-/// Raw bytes → text for JSON: bytes that are not UTF-8 become the four characters \xNN. A backslash that itself precedes `xNN` in the input is written as
-/// \x5c, so that unescape_bytes gives the very same bytes back; every other valid UTF-8 text stays as it is.
+/// Raw bytes → text for JSON: bytes that are not UTF-8 become the four characters \xNN. A backslash that itself precedes `xNN` in the input is
+/// written as \x5c, so that unescape_bytes gives the very same bytes back; every other valid UTF-8 text stays as it is.
 std::string escape_bytes(std::string_view bytes);
 std::string unescape_bytes(std::string_view text);
 

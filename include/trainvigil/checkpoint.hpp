@@ -17,19 +17,19 @@ enum class CheckpointState { complete, saving, partial, corrupt, stale };
 enum class CheckpointRun { this_run, earlier, unknown };
 
 struct Checkpoint {
-  std::string path;                          ///< relative, raw bytes; of merged companions the leading one
-  std::optional<std::int64_t> value;         ///< the counter in the name; absent for last, best, final, in-place files
-  std::optional<std::int64_t> done;          ///< units finished, base corrected
+  std::string path;                   ///< relative, raw bytes; of merged companions the leading one
+  std::optional<std::int64_t> value;  ///< the counter in the name; absent for last, best, final, in-place files
+  std::optional<std::int64_t> done;   ///< units finished, base corrected
   std::optional<Unit> unit;
-  std::optional<std::int64_t> bytes;         ///< of all its files
-  std::optional<HostTime> modified;          ///< when its last file was written
-  std::optional<HostTime> began;             ///< when its first file was written
+  std::optional<std::int64_t> bytes;  ///< of all its files
+  std::optional<HostTime> modified;   ///< when its last file was written
+  std::optional<HostTime> began;      ///< when its first file was written
   CheckpointState state = CheckpointState::complete;
   CheckpointRun run = CheckpointRun::unknown;
-  std::string why;                           ///< one clause: what the state rests on
-  bool missing_shard = false;                ///< of a partial one: a shard set with a hole
-  bool implausible_size = false;             ///< far smaller than its siblings or than weights can be
-  bool being_deleted = false;                ///< of a partial one: rotation took or takes it away; not damage
+  std::string why;                ///< one clause: what the state rests on
+  bool missing_shard = false;     ///< of a partial one: a shard set with a hole
+  bool implausible_size = false;  ///< far smaller than its siblings or than weights can be
+  bool being_deleted = false;     ///< of a partial one: rotation took or takes it away; not damage
   friend bool operator==(const Checkpoint&, const Checkpoint&) = default;
 };
 
@@ -37,33 +37,33 @@ struct Checkpoint {
 struct SaveInProgress {
   std::string path;
   std::optional<std::int64_t> bytes;
-  std::optional<std::int64_t> expected_bytes; ///< from a header or the siblings
+  std::optional<std::int64_t> expected_bytes;  ///< from a header or the siblings
   std::optional<HostTime> modified;
   std::string why;
-  bool leftover = false;                      ///< old: a save cut short earlier, not one that is running
+  bool leftover = false;  ///< old: a save cut short earlier, not one that is running
 };
 
 /// What files that the framework writes for itself know of the progress (trainer_state.json, results.csv …).
 struct FileProgress {
   std::optional<Unit> unit;
   std::optional<double> done;
-  std::optional<double> total;                ///< where the file knows it
-  std::optional<std::int64_t> step;           ///< optimizer steps, where told beside an epoch
+  std::optional<double> total;       ///< where the file knows it
+  std::optional<std::int64_t> step;  ///< optimizer steps, where told beside an epoch
   std::optional<std::int64_t> total_steps;
   std::optional<double> total_epochs;
-  std::string path;                           ///< the file it was read from
+  std::string path;  ///< the file it was read from
 };
 
 struct CheckpointView {
-  std::vector<Checkpoint> checkpoints;        ///< newest first: by order of counters, then time
-  std::optional<Unit> unit;                   ///< of the counters; absent when the listing can not tell
+  std::vector<Checkpoint> checkpoints;  ///< newest first: by order of counters, then time
+  std::optional<Unit> unit;             ///< of the counters; absent when the listing can not tell
   std::vector<SaveInProgress> in_progress;
   std::optional<FileProgress> progress;
-  std::optional<std::string> end_artefact;    ///< path of a final artefact (model_final.pth, weights at the root …) newer than the numbered saves
-  bool in_place = false;                      ///< one name rewritten again and again; no numbered family
-  bool resumed = false;                       ///< a state file or argument proves that this run builds on an earlier one
-  bool rotated = false;                       ///< checkpoints known before are gone and newer ones are there
-  std::optional<std::int64_t> bytes_per_save; ///< median of the complete ones
+  std::optional<std::string> end_artefact;     ///< path of a final artefact (model_final.pth, weights at the root …) newer than the numbered saves
+  bool in_place = false;                       ///< one name rewritten again and again; no numbered family
+  bool resumed = false;                        ///< a state file or argument proves that this run builds on an earlier one
+  bool rotated = false;                        ///< checkpoints known before are gone and newer ones are there
+  std::optional<std::int64_t> bytes_per_save;  ///< median of the complete ones
 };
 
 /// What must be remembered between listings. Bounded; see layouts for the limits.
@@ -71,27 +71,27 @@ struct LayoutMemory {
   struct Seen {
     std::optional<std::int64_t> bytes;
     std::optional<HostTime> mtime;
-    std::optional<HostTime> since;            ///< host time at which this size and time were first seen
+    std::optional<HostTime> since;  ///< host time at which this size and time were first seen
   };
-  std::map<std::string, Seen> files;          ///< big files of the newest saves and in-place names only
-  std::optional<HostTime> seen_at;            ///< host time of the last listing
-  std::optional<std::int64_t> highest_own;    ///< highest counter of this run ever seen
-  std::map<std::string, std::int64_t> rewrites;  ///< in-place name → rewrites seen since the run started
-  std::map<std::string, HostTime> growing_since; ///< path of an unfinished save → first seen growing
-  std::optional<Seconds> longest_gap;         ///< longest quiet gap seen inside a save
-  std::optional<std::int64_t> first_own;      ///< lowest counter of this run ever seen complete
-  std::optional<HostTime> run_start;          ///< the run that first_own, highest_own and rewrites speak of
+  std::map<std::string, Seen> files;              ///< big files of the newest saves and in-place names only
+  std::optional<HostTime> seen_at;                ///< host time of the last listing
+  std::optional<std::int64_t> highest_own;        ///< highest counter of this run ever seen
+  std::map<std::string, std::int64_t> rewrites;   ///< in-place name → rewrites seen since the run started
+  std::map<std::string, HostTime> growing_since;  ///< path of an unfinished save → first seen growing
+  std::optional<Seconds> longest_gap;             ///< longest quiet gap seen inside a save
+  std::optional<std::int64_t> first_own;          ///< lowest counter of this run ever seen complete
+  std::optional<HostTime> run_start;              ///< the run that first_own, highest_own and rewrites speak of
 };
 
 struct LayoutInput {
-  const Listing* listing = nullptr;           ///< not null
+  const Listing* listing = nullptr;  ///< not null
   std::optional<HostTime> now;
-  std::optional<HostTime> run_start;          ///< start of the main process; absent when never seen
-  std::optional<bool> alive;                  ///< the main process is there
-  std::optional<std::int64_t> epochs;         ///< the operator's totals, which settle the unit of names with both
+  std::optional<HostTime> run_start;   ///< start of the main process; absent when never seen
+  std::optional<bool> alive;           ///< the main process is there
+  std::optional<std::int64_t> epochs;  ///< the operator's totals, which settle the unit of names with both
   std::optional<std::int64_t> steps;
-  std::string cmdline;                        ///< of the main process: --resume arguments
-  bool quiet_for_long = false;                ///< nothing grew for two polls although this listing was taken again
+  std::string cmdline;          ///< of the main process: --resume arguments
+  bool quiet_for_long = false;  ///< nothing grew for two polls although this listing was taken again
 };
 
 /// Judges a listing. Total: any input gives a view. Updates memory. O(n log n) in the number of entries.

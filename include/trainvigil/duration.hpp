@@ -9,8 +9,8 @@
 
 namespace trainvigil {
 
-/// One or more whole or decimal numbers, each followed by ms, s, m, h or d, largest first is usual but not required. Refused: a number without a unit,
-/// negative values, blanks, more than 10,000 days.
+/// One or more whole or decimal numbers, each followed by ms, s, m, h or d, largest first is usual but not required. Refused: a number without a
+/// unit, negative values, blanks, more than 10,000 days.
 std::optional<Seconds> parse_duration(std::string_view text);
 
 /// The shortest text that parse_duration reads back to the same milliseconds: "155m" becomes "2h35m".

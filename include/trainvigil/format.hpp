@@ -15,7 +15,7 @@ std::string format_json(const Verdict& verdict);
 
 struct TextStyle {
   bool color = false;
-  int width = 80;                            ///< columns of the terminal
+  int width = 80;  ///< columns of the terminal
   bool verbose = false;
 };
 /// A few lines for a person: sentence, progress bar and ETA, evidence. Times in the local zone with its name.
@@ -30,9 +30,9 @@ std::string format_nagios(const std::vector<Verdict>& verdicts);
 std::string format_checkpoints_json(const CheckpointView& view);
 std::string format_checkpoints_table(const CheckpointView& view, std::optional<HostTime> now, const TextStyle& style);
 
-std::string rfc3339(WatcherTime t);          ///< UTC, whole seconds
+std::string rfc3339(WatcherTime t);  ///< UTC, whole seconds
 std::string rfc3339(HostTime t);
-std::string human_duration(Seconds d);       ///< "2 h 05 min", "35 s"
-std::string human_bytes(std::int64_t bytes); ///< "4.7 GB" (powers of 1000)
+std::string human_duration(Seconds d);        ///< "2 h 05 min", "35 s"
+std::string human_bytes(std::int64_t bytes);  ///< "4.7 GB" (powers of 1000)
 
 }  // namespace trainvigil

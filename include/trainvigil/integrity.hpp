@@ -13,19 +13,19 @@ namespace trainvigil {
 
 struct ByteRange {
   std::int64_t offset = 0;
-  std::int64_t length = 0;                    ///< > 0, at most kLargestRead
+  std::int64_t length = 0;  ///< > 0, at most kLargestRead
 };
 inline constexpr std::int64_t kLargestRead = 1 << 20;  ///< a safetensors header is 10 to 400 kB (reference: its format notes)
 
 struct ByteChunk {
   std::int64_t offset = 0;
-  std::string bytes;                          ///< may be shorter than asked when the file ends
+  std::string bytes;  ///< may be shorter than asked when the file ends
 };
 
 struct IntegrityStep {
-  std::vector<ByteRange> more;                ///< not empty: read these as well and ask again
-  Integrity verdict = Integrity::unchecked;   ///< valid when `more` is empty
-  std::optional<std::int64_t> expected_bytes; ///< final size where the header tells it
+  std::vector<ByteRange> more;                 ///< not empty: read these as well and ask again
+  Integrity verdict = Integrity::unchecked;    ///< valid when `more` is empty
+  std::optional<std::int64_t> expected_bytes;  ///< final size where the header tells it
   std::string why;
 };
 

@@ -36,7 +36,7 @@ class JobState {
 
 /// Why the judge said what it said; filled on request (`replay --explain`).
 struct Explanation {
-  std::string text;                          ///< a few lines; empty when nothing changed
+  std::string text;  ///< a few lines; empty when nothing changed
 };
 
 /// Judges one observation. Total: never throws on any observation. Observations come in order of watcher_time.

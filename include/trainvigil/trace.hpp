@@ -17,8 +17,8 @@ struct TraceHeader {
   Prior prior;
 };
 
-std::string encode_trace_header(const TraceHeader& header);          ///< one line without newline
-std::string encode_observation(const Observation& observation);      ///< one line without newline
+std::string encode_trace_header(const TraceHeader& header);      ///< one line without newline
+std::string encode_observation(const Observation& observation);  ///< one line without newline
 Result<TraceHeader> decode_trace_header(std::string_view line);
 /// `previous` is the observation before, or null: the listing is shared with it when it did not change.
 Result<Observation> decode_observation(std::string_view line, const Observation* previous);

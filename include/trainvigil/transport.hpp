@@ -15,13 +15,13 @@ namespace trainvigil {
 /// Why a host could not be looked at. `reach` is never Reach::ok.
 struct Failure {
   Reach reach = Reach::connect_failed;
-  std::string what;                          ///< the failing layer's own words, made one line
-  std::string remedy;                        ///< the command or setting that mends it
-  bool retry = true;                         ///< false: pointless before the operator acts (authentication, host key)
+  std::string what;    ///< the failing layer's own words, made one line
+  std::string remedy;  ///< the command or setting that mends it
+  bool retry = true;   ///< false: pointless before the operator acts (authentication, host key)
 };
 
-/// A protocol spoken with one remote sh; implemented in core/wire (ProbeConversation) and by tests. Not thread safe: the link calls it from one thread
-/// while a look runs; between looks the owner may call it. Performs no I/O and knows no clock.
+/// A protocol spoken with one remote sh; implemented in core/wire (ProbeConversation) and by tests. Not thread safe: the link calls it from one
+/// thread while a look runs; between looks the owner may call it. Performs no I/O and knows no clock.
 class Conversation {
  public:
   virtual ~Conversation() = default;
@@ -48,8 +48,8 @@ class HostLink {
  public:
   virtual ~HostLink() = default;
   using Done = std::function<void(std::optional<Failure>)>;
-  /// Carries one look: connect if needed, feed the script, exchange until answered() or the limit. `done` is called exactly once, from a thread of the
-  /// transport. One look at a time per link.
+  /// Carries one look: connect if needed, feed the script, exchange until answered() or the limit. `done` is called exactly once, from a thread of
+  /// the transport. One look at a time per link.
   virtual void look(std::shared_ptr<Conversation> conversation, Seconds limit, Done done) = 0;
   /// Ends the connection; a running look fails. Nothing stays on the watched host.
   virtual void close() = 0;
@@ -58,9 +58,9 @@ class HostLink {
 enum class TransportKind { libssh, openssh, local };
 
 struct HostTarget {
-  std::string name;                          ///< `[user@]host[:port]`, alias, or "local"
+  std::string name;  ///< `[user@]host[:port]`, alias, or "local"
   TransportKind kind = TransportKind::libssh;
-  std::string ssh_config;                    ///< -F FILE; empty: the user's own
+  std::string ssh_config;  ///< -F FILE; empty: the user's own
 };
 
 /// Owns the loop thread and the worker pool; outlives its links.

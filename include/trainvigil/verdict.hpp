@@ -17,28 +17,28 @@ enum class Level { ok, unknown, warning, critical };
 enum class Confidence { high, medium, low };
 
 struct Evidence {
-  std::string signal;                        ///< the witness
-  std::string source;                        ///< checkpoint process gpu log host scheduler
-  std::string says;                          ///< one word: fresh, work, spin, alive, gone …
-  std::string detail;                        ///< the numbers, for a person
+  std::string signal;  ///< the witness
+  std::string source;  ///< checkpoint process gpu log host scheduler
+  std::string says;    ///< one word: fresh, work, spin, alive, gone …
+  std::string detail;  ///< the numbers, for a person
 };
 
-struct Interval {                            ///< an 80 % interval, watcher time
+struct Interval {  ///< an 80 % interval, watcher time
   std::optional<WatcherTime> p10, p50, p90;
 };
 
 struct Progress {
   std::optional<Unit> unit;
-  std::optional<double> done;                ///< units finished
+  std::optional<double> done;  ///< units finished
   std::optional<double> total;
-  std::optional<double> fraction;            ///< 0..1, below 1 until completed
-  bool estimated = false;                    ///< the share of the running unit is in `fraction`
+  std::optional<double> fraction;  ///< 0..1, below 1 until completed
+  bool estimated = false;          ///< the share of the running unit is in `fraction`
 };
 
 struct Eta {
   Interval end;
   Interval next_checkpoint;
-  std::string basis;                         ///< what it rests on, for a person
+  std::string basis;  ///< what it rests on, for a person
 };
 
 struct GpuSummary {
@@ -46,7 +46,7 @@ struct GpuSummary {
   std::optional<double> util_pct;
   std::optional<std::int64_t> mem_used_mib, mem_total_mib;
   std::optional<double> power_w;
-  std::optional<double> activity;            ///< share of the run's own dynamic range of power, 0..1 and a little beyond
+  std::optional<double> activity;  ///< share of the run's own dynamic range of power, 0..1 and a little beyond
 };
 
 struct ProcessSummary {
@@ -64,18 +64,18 @@ struct Verdict {
   WatcherTime time{};
   std::optional<HostTime> host_time;
   std::string job, host;
-  std::optional<std::string> run;            ///< identity of the run; absent before one was seen
+  std::optional<std::string> run;  ///< identity of the run; absent before one was seen
   Phase phase = Phase::unknown;
   Level level = Level::ok;
-  std::optional<std::string> cause;          ///< finding that explains the phase
+  std::optional<std::string> cause;  ///< finding that explains the phase
   Confidence confidence = Confidence::low;
-  std::optional<WatcherTime> since;          ///< when the phase began
+  std::optional<WatcherTime> since;  ///< when the phase began
   std::string summary;
   std::vector<Evidence> evidence;
-  std::vector<std::string> findings;         ///< sorted by level, then name
+  std::vector<std::string> findings;  ///< sorted by level, then name
   Progress progress;
   std::optional<Eta> eta;
-  std::optional<Checkpoint> checkpoint;      ///< newest of any state
+  std::optional<Checkpoint> checkpoint;  ///< newest of any state
   std::optional<Checkpoint> last_good;
   std::optional<std::vector<GpuSummary>> gpus;
   std::optional<ProcessSummary> processes;

@@ -15,9 +15,9 @@ namespace trainvigil {
 std::string_view probe_script();
 
 struct LookOptions {
-  bool verify_all = false;                   ///< read the integrity of every file, whole-format (`checkpoints --verify`)
-  bool quick = false;                        ///< a confirming look: processes and files, no GPU burst
-  Seconds budget{20.0};                      ///< what the sensors of this look may take on the host
+  bool verify_all = false;  ///< read the integrity of every file, whole-format (`checkpoints --verify`)
+  bool quick = false;       ///< a confirming look: processes and files, no GPU burst
+  Seconds budget{20.0};     ///< what the sensors of this look may take on the host
 };
 
 /// One conversation per host; it asks for all jobs of the host in one round trip and remembers between looks what need not be sent or read again

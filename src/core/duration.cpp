@@ -1,7 +1,7 @@
 #include "trainvigil/duration.hpp"
 
-#include <array>
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <utility>

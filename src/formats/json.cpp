@@ -34,7 +34,9 @@ Json interval(const Interval& i) {
   return {{"p10", moment(i.p10)}, {"p50", moment(i.p50)}, {"p90", moment(i.p90)}};
 }
 
-Json remaining(const std::optional<WatcherTime>& t, WatcherTime now) { return t ? Json(std::llround(std::max(0.0, (*t - now).count()))) : Json(nullptr); }
+Json remaining(const std::optional<WatcherTime>& t, WatcherTime now) {
+  return t ? Json(std::llround(std::max(0.0, (*t - now).count()))) : Json(nullptr);
+}
 
 Json eta(const std::optional<Eta>& e, WatcherTime now) {
   if (!e) return nullptr;
@@ -48,14 +50,10 @@ Json eta(const std::optional<Eta>& e, WatcherTime now) {
 
 Json checkpoint(const std::optional<Checkpoint>& c) {
   if (!c) return nullptr;
-  return {{"path", text(c->path)},
-          {"value", value(c->value)},
-          {"done", value(c->done)},
-          {"bytes", value(c->bytes)},
-          {"state", to_string(c->state)},
-          {"modified", c->modified ? Json(rfc3339(*c->modified)) : Json(nullptr)},
-          {"run", to_string(c->run)},
-          {"unit", c->unit ? Json(to_string(*c->unit)) : Json(nullptr)},
+  return {{"path", text(c->path)},        {"value", value(c->value)},
+          {"done", value(c->done)},       {"bytes", value(c->bytes)},
+          {"state", to_string(c->state)}, {"modified", c->modified ? Json(rfc3339(*c->modified)) : Json(nullptr)},
+          {"run", to_string(c->run)},     {"unit", c->unit ? Json(to_string(*c->unit)) : Json(nullptr)},
           {"why", text(c->why)}};
 }
 

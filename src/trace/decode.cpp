@@ -20,11 +20,19 @@ std::optional<Enum> word(const std::optional<std::string>& text, const std::arra
   return std::nullopt;
 }
 
-constexpr std::array kReaches{Reach::ok,          Reach::resolve_failed, Reach::connect_failed, Reach::auth_failed, Reach::host_key_unknown,
-                              Reach::host_key_changed, Reach::host_key_revoked, Reach::probe_timeout,  Reach::shell_failed};
+constexpr std::array kReaches{Reach::ok,
+                              Reach::resolve_failed,
+                              Reach::connect_failed,
+                              Reach::auth_failed,
+                              Reach::host_key_unknown,
+                              Reach::host_key_changed,
+                              Reach::host_key_revoked,
+                              Reach::probe_timeout,
+                              Reach::shell_failed};
 constexpr std::array kTypes{FileType::file, FileType::directory, FileType::link, FileType::other};
 constexpr std::array kIntegrities{Integrity::ok, Integrity::truncated, Integrity::bad, Integrity::unchecked};
-constexpr std::array kStatuses{SensorStatus::ok, SensorStatus::timeout, SensorStatus::denied, SensorStatus::cut, SensorStatus::absent, SensorStatus::stale};
+constexpr std::array kStatuses{SensorStatus::ok,  SensorStatus::timeout, SensorStatus::denied,
+                               SensorStatus::cut, SensorStatus::absent,  SensorStatus::stale};
 
 HostFacts host_facts(const Json& j) {
   return {host_moment(j, "time"), bytes(j, "boot_id"), seconds(j, "uptime_s"), small_integer(j, "cores"), number(j, "load1")};
@@ -151,7 +159,8 @@ Result<Json> parse_line(std::string_view line, const char* schema) {
   if (j.is_discarded()) return fail("not a whole JSON object", "the trace may have been cut short; record it again");
   const auto name = bytes(j, "schema");
   if (!name || *name != schema) {
-    return fail("expected schema " + std::string(schema) + (name ? ", found " + harmless(*name) : ", found none"), "give a file that `run --record` wrote");
+    return fail("expected schema " + std::string(schema) + (name ? ", found " + harmless(*name) : ", found none"),
+                "give a file that `run --record` wrote");
   }
   return j;
 }
@@ -222,7 +231,8 @@ Result<Observation> decode_observation(std::string_view line, const Observation*
   if (const Json* log = member(j, "log")) o.log = LogFacts{integer(*log, "bytes"), host_moment(*log, "mtime"), bytes(*log, "tail")};
   if (const Json* kernel = member(j, "kernel"); kernel != nullptr && kernel->is_array()) {
     o.kernel.emplace();
-    for (const Json& event : *kernel) o.kernel->push_back({bytes(event, "kind").value_or(""), host_moment(event, "time"), bytes(event, "line").value_or("")});
+    for (const Json& event : *kernel)
+      o.kernel->push_back({bytes(event, "kind").value_or(""), host_moment(event, "time"), bytes(event, "line").value_or("")});
   }
   read_sensors(j, o);
   return o;

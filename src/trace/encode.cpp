@@ -155,7 +155,8 @@ std::string encode_observation(const Observation& o) {
   j["kernel"] = nullptr;
   if (o.kernel) {
     j["kernel"] = Json::array();
-    for (const KernelEvent& e : *o.kernel) j["kernel"].push_back({{"kind", escape_bytes(e.kind)}, {"time", or_null(e.time)}, {"line", escape_bytes(e.line)}});
+    for (const KernelEvent& e : *o.kernel)
+      j["kernel"].push_back({{"kind", escape_bytes(e.kind)}, {"time", or_null(e.time)}, {"line", escape_bytes(e.line)}});
   }
   j["state_files"] = o.files ? encode_state_files(o.files->state_files) : Json::array();
   j["sensors"] = Json::object();

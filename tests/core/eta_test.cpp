@@ -28,9 +28,7 @@ Estimate at(const std::vector<double>& units, double total, double after_last = 
 
 double remaining(const Estimate& e, double now) { return epoch_seconds(*e.eta->end.p50) - now; }
 
-TEST(Eta, NothingKnownGivesNothing) {
-  EXPECT_FALSE(at({}, 5).eta.has_value());
-}
+TEST(Eta, NothingKnownGivesNothing) { EXPECT_FALSE(at({}, 5).eta.has_value()); }
 
 TEST(Eta, FirstUnitIsSetApart) {
   const Estimate e = at({3600, 600, 600, 600}, 10);

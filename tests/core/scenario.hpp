@@ -28,11 +28,11 @@ class Scenario {
   double cpu_rate = 1.0, io_rate = 4e6;  // of the main process
   int workers = 0;
   double worker_cpu_rate = 0.3;
-  double worker_start = 0;               // watcher time; 0: a second after the main process
+  double worker_start = 0;  // watcher time; 0: a second after the main process
   bool alive = false, workers_alive = true;
   char process_state = 'R';
   std::int64_t pid = 4242, ticks = 100'000;
-  double started = 0;                    // watcher time
+  double started = 0;  // watcher time
   std::string boot = "boot-1";
   std::string cmdline = "python train.py";
   std::vector<Gpu> gpus;
@@ -45,16 +45,14 @@ class Scenario {
   std::optional<Disk> disk;
   std::optional<Disk> shm;
   bool processes_read = true;
-  std::vector<Process> others;           // further processes of the host
+  std::vector<Process> others;  // further processes of the host
   std::map<std::string, SensorReport, std::less<>> sensors;
 
   void start() {
     alive = true;
     started = now;
   }
-  void one_gpu(double util, double power, double mem_util = 40) {
-    gpus.assign(1, gpu(0, util, power, mem_util));
-  }
+  void one_gpu(double util, double power, double mem_util = 40) { gpus.assign(1, gpu(0, util, power, mem_util)); }
   [[nodiscard]] Gpu gpu(int index, double util, double power, double mem_util = 40) const {
     Gpu g;
     g.index = index;
@@ -81,7 +79,8 @@ class Scenario {
     put(d + "model.safetensors", 1'700'000'000, age_s + 2);
     put(d + "optimizer_state_dict.pt", 3'000'000'000, age_s + 1);
     put(d + "scheduler_state_dict.pt", 1500, age_s);
-    listing.entries.push_back({std::to_string(n), FileType::directory, std::nullopt, host_time(now + skew - age_s), std::nullopt, Integrity::unchecked, std::nullopt});
+    listing.entries.push_back(
+        {std::to_string(n), FileType::directory, std::nullopt, host_time(now + skew - age_s), std::nullopt, Integrity::unchecked, std::nullopt});
   }
 
   Observation observe() {
@@ -92,7 +91,8 @@ class Scenario {
       o.processes = others;
       if (alive) o.processes->push_back(process(pid, 1, ticks, started, cpu_, io_, process_state, cmdline));
       for (int i = 0; i < workers && workers_alive && started > 0; ++i) {
-        o.processes->push_back(process(pid + 10 + i, alive ? pid : 1, ticks + 50, worker_start > 0 ? worker_start : started + 1, worker_cpu_, io_ / 2, 'S', cmdline));
+        o.processes->push_back(
+            process(pid + 10 + i, alive ? pid : 1, ticks + 50, worker_start > 0 ? worker_start : started + 1, worker_cpu_, io_ / 2, 'S', cmdline));
       }
     }
     if (gpus_read) o.gpus = gpus;
@@ -154,7 +154,8 @@ class Scenario {
   Verdict last;
 
  private:
-  [[nodiscard]] Process process(std::int64_t id, std::int64_t parent, std::int64_t at, double begin, double cpu, double io, char st, std::string line) const {
+  [[nodiscard]] Process process(std::int64_t id, std::int64_t parent, std::int64_t at, double begin, double cpu, double io, char st,
+                                std::string line) const {
     Process p;
     p.pid = id;
     p.ppid = parent;

@@ -1,4 +1,5 @@
-// Situations that people reported from real clusters, each with the reading that fooled somebody. The verdict must be the right one, not the tempting one.
+// Situations that people reported from real clusters, each with the reading that fooled somebody. The verdict must be the right one, not the tempting
+// one.
 #include <gtest/gtest.h>
 
 #include "scenario.hpp"
@@ -75,7 +76,9 @@ TEST(Situations, SaveThatHangsIsFoundBeforeTheWatchdogKillsTheJob) {
   s.cpu_rate = s.io_rate = 0;
   s.looks(900);
   EXPECT_EQ(s.last.phase, Phase::stalled) << "well before the watchdog's twenty minutes";
-  s.log = LogFacts{400, host_time(s.now), "INFO - Saving latest checkpoint\n[rank7]: Watchdog caught collective operation timeout: WorkNCCL(SeqNum=1512677) ran for 1200027 ms\n"};
+  s.log = LogFacts{
+      400, host_time(s.now),
+      "INFO - Saving latest checkpoint\n[rank7]: Watchdog caught collective operation timeout: WorkNCCL(SeqNum=1512677) ran for 1200027 ms\n"};
   s.alive = false;
   s.look();
   s.look(5);

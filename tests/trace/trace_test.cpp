@@ -1,10 +1,10 @@
 // Traces are read back to the very same observation; what is missing stays unknown; what is alien is refused with file and line.
+#include "trainvigil/trace.hpp"
+
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <fstream>
-
-#include "trainvigil/trace.hpp"
 
 namespace trainvigil {
 namespace {
@@ -78,7 +78,8 @@ TEST(Trace, WrittenAndReadBackIsTheSame) {
 
 TEST(Trace, WhatIsMissingOrNullIsUnknownAndNeverZero) {
   const auto o = decode_observation(
-      R"({"schema":"trainvigil.observation/1","watcher_time":5,"reach":"ok","processes":[{"pid":1,"cpu_s":null}],"gpus":null,"kernel":[],"log":{"bytes":"many"}})", nullptr);
+      R"({"schema":"trainvigil.observation/1","watcher_time":5,"reach":"ok","processes":[{"pid":1,"cpu_s":null}],"gpus":null,"kernel":[],"log":{"bytes":"many"}})",
+      nullptr);
   ASSERT_TRUE(o.has_value());
   EXPECT_FALSE(o->processes->front().cpu_s.has_value());
   EXPECT_FALSE(o->gpus.has_value());
@@ -129,7 +130,8 @@ class File {
 const std::string kHead = R"({"schema":"trainvigil.trace/1","job":{"name":"n","host":"h"}})";
 
 TEST(Trace, ReaderNamesFileAndLineOfWhatItRefuses) {
-  for (const std::string& text : {std::string(), std::string("hello\n"), std::string(R"({"schema":"trainvigil.trace/2"})"), std::string("\0\0\0", 3)}) {
+  for (const std::string& text :
+       {std::string(), std::string("hello\n"), std::string(R"({"schema":"trainvigil.trace/2"})"), std::string("\0\0\0", 3)}) {
     const File file(text);
     const auto reader = TraceReader::open(file.path);
     ASSERT_FALSE(reader.has_value());

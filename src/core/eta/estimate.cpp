@@ -9,15 +9,15 @@
 namespace trainvigil {
 namespace {
 
-// The level of a unit's duration is a weighted median of the recent ones with the first unit set apart; recurring pauses are charged at their rate, single
-// ones ignored. Fitted on 62 and checked on 58 public training logs (6,321 unit times of 52 repositories): median error of the remaining time 0.9 % at a
-// quarter done, against 18 % for first unit × total.
-constexpr double kFirstUnit = 0.93;         // the first unit contains warm-up: 1 / 1.05 by the median, a little less by the mean of logs
-constexpr double kSecondUnitMost = 1.3;     // a second unit longer than this multiple of the first is itself in doubt
-constexpr double kMemory = 0.8;             // weight of a unit, a unit later
-constexpr double kPause = 1.5;              // a unit longer than this multiple of the level contains a pause
+// The level of a unit's duration is a weighted median of the recent ones with the first unit set apart; recurring pauses are charged at their rate,
+// single ones ignored. Fitted on 62 and checked on 58 public training logs (6,321 unit times of 52 repositories): median error of the remaining time
+// 0.9 % at a quarter done, against 18 % for first unit × total.
+constexpr double kFirstUnit = 0.93;      // the first unit contains warm-up: 1 / 1.05 by the median, a little less by the mean of logs
+constexpr double kSecondUnitMost = 1.3;  // a second unit longer than this multiple of the first is itself in doubt
+constexpr double kMemory = 0.8;          // weight of a unit, a unit later
+constexpr double kPause = 1.5;           // a unit longer than this multiple of the level contains a pause
 constexpr double kPauseDoubt = 0.5;
-constexpr double kOverdueUnits = 6;         // 0.28 % of real units take more than five times the level, 0.03 % ten times
+constexpr double kOverdueUnits = 6;  // 0.28 % of real units take more than five times the level, 0.03 % ten times
 
 struct Quantiles {
   double lo, hi;
@@ -50,7 +50,7 @@ double weighted_median(std::vector<std::pair<double, double>> values) {
 struct Stretches {
   std::vector<double> d;
   double spacing = 1;
-  bool first_known = false;          // d[0] is the first stretch of the run
+  bool first_known = false;  // d[0] is the first stretch of the run
 };
 
 Stretches stretches(const EtaInput& in) {
@@ -159,9 +159,9 @@ Estimate estimate(const EtaInput& in) {
 
   Eta eta;
   if (in.total && *in.total > in.ends->back().done) {
-    const double m = (*in.total - in.ends->back().done) / s.spacing;      // stretches left; the last may be a part of one
+    const double m = (*in.total - in.ends->back().done) / s.spacing;  // stretches left; the last may be a part of one
     const double running = std::min(1.0, m) * unit;
-    const double current = x <= running ? running : x + (x - running);    // late by y: expected to need y more
+    const double current = x <= running ? running : x + (x - running);  // late by y: expected to need y more
     const double rest = std::max(0.0, m - 1) * unit;
     double lower = t_k + m * unit * std::exp(q.lo * sigma);
     double upper = t_k + m * unit * std::exp(q.hi * sigma);
@@ -174,16 +174,17 @@ Estimate estimate(const EtaInput& in) {
   // The next stretch alone: tighter below than the whole rest, and open above (3.8 % of real units take 1.25 times the level, 2 % twice).
   double early = 0.97, late = 1.10;
   if (k <= 1) {
-    early = 0.28, late = 1.23;      // 1 / 3.56 and 1 / 0.81: first unit over the median of the others, 5 and 95 % of logs
+    early = 0.28, late = 1.23;  // 1 / 3.56 and 1 / 0.81: first unit over the median of the others, 5 and 95 % of logs
   } else if (k == 2) {
-    early = 0.7, late = 1.8;        // one clean interval: half of what a late unit takes by the table of real units
+    early = 0.7, late = 1.8;  // one clean interval: half of what a late unit takes by the table of real units
   } else {
     const double spread = std::min(0.7, std::pow(sigma, 1.25));
     early = std::exp(-1.3 * spread);
     late = std::exp(2.2 * spread) + 0.03;
   }
   const double next = std::max(t_k + unit, in.now + (x > unit ? x - unit : 0));
-  eta.next_checkpoint = {at(std::clamp(t_k + early * b, in.now, next)), at(next), at(std::max(t_k + late * unit, x > unit ? in.now + 4 * (x - unit) : next))};
+  eta.next_checkpoint = {at(std::clamp(t_k + early * b, in.now, next)), at(next),
+                         at(std::max(t_k + late * unit, x > unit ? in.now + 4 * (x - unit) : next))};
   if (k <= 1) {
     eta.basis = "one interval, it contains the warm-up";
   } else {

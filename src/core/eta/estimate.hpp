@@ -11,14 +11,14 @@
 namespace trainvigil {
 
 struct EtaInput {
-  const std::vector<UnitEnd>* ends = nullptr;   ///< own unit ends, oldest first
+  const std::vector<UnitEnd>* ends = nullptr;  ///< own unit ends, oldest first
   int dropped_ends = 0;
-  double began = 0;                  ///< when training began (first work), else the process's start; seconds since the epoch, 0: not known
-  bool began_is_work = false;        ///< it is the first work, so loading is not in the first unit
-  double first_done = 0;             ///< units done before this run (resume)
+  double began = 0;            ///< when training began (first work), else the process's start; seconds since the epoch, 0: not known
+  bool began_is_work = false;  ///< it is the first work, so loading is not in the first unit
+  double first_done = 0;       ///< units done before this run (resume)
   std::optional<double> total;
-  std::optional<Seconds> expected;   ///< what a whole run takes, told by the operator or by history
-  std::optional<Seconds> prior_unit; ///< what a unit took in earlier runs
+  std::optional<Seconds> expected;    ///< what a whole run takes, told by the operator or by history
+  std::optional<Seconds> prior_unit;  ///< what a unit took in earlier runs
   double now = 0;
 };
 

@@ -101,35 +101,44 @@ Progress progress_of(const Reckoning& r, const Estimate& e, Phase phase) {
 Level level_of(Phase phase) {
   switch (phase) {
     case Phase::stalled:
-    case Phase::crashed: return Level::critical;
-    case Phase::ended: return Level::warning;
+    case Phase::crashed:
+      return Level::critical;
+    case Phase::ended:
+      return Level::warning;
     case Phase::unreachable:
-    case Phase::unknown: return Level::unknown;
-    default: return Level::ok;
+    case Phase::unknown:
+      return Level::unknown;
+    default:
+      return Level::ok;
   }
 }
 
 void sort_findings(std::vector<Finding>& findings) {
   // Several witnesses may find the same: the gravest level stays.
-  std::sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) { return a.name != b.name ? a.name < b.name : a.level > b.level; });
+  std::sort(findings.begin(), findings.end(),
+            [](const Finding& a, const Finding& b) { return a.name != b.name ? a.name < b.name : a.level > b.level; });
   findings.erase(std::unique(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) { return a.name == b.name; }), findings.end());
   std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) { return a.level > b.level; });
 }
 
-void add_own_findings(const Look& look, const JobState::Impl& state, const Reckoning& reckoning, const Estimate& e, const Ruling& ruling, Statement& out) {
+void add_own_findings(const Look& look, const JobState::Impl& state, const Reckoning& reckoning, const Estimate& e, const Ruling& ruling,
+                      Statement& out) {
   const RunMemory& run = state.run;
   const bool alive = ruling.phase == Phase::training || ruling.phase == Phase::saving;
   if (alive && e.overdue_at && epoch_seconds(look.now) > *e.overdue_at) {
     // While others see the run train at its usual pace, a late checkpoint is a slow unit for much longer than when nobody does.
     const double level = e.level.value_or(0);
     const double last = run.checkpoint.ends.back().at;
-    if (run.uneasy_looks >= Patience::looks || epoch_seconds(look.now) > last + kCalmFactor * (*e.overdue_at - last) || level <= 0) out.find("checkpoint-overdue");
+    if (run.uneasy_looks >= Patience::looks || epoch_seconds(look.now) > last + kCalmFactor * (*e.overdue_at - last) || level <= 0)
+      out.find("checkpoint-overdue");
   }
   // News for ten minutes; from then on the slower pace is this run's own.
   if (alive && e.slowed && look.now - watcher_time(run.checkpoint.ends.back().at) < Seconds{600}) out.find("slowdown");
   if (alive && look.job.deadline_at && e.eta && e.eta->end.p50 && *e.eta->end.p50 > *look.job.deadline_at) out.find("deadline-at-risk");
-  if (ruling.phase == Phase::completed && run.completed_by_mark && reckoning.done && reckoning.total && *reckoning.done < *reckoning.total) out.find("ended-early");
-  if (ruling.phase == Phase::waiting && look.job.start_within && state.first_look && look.now - *state.first_look > *look.job.start_within) out.find("never-started");
+  if (ruling.phase == Phase::completed && run.completed_by_mark && reckoning.done && reckoning.total && *reckoning.done < *reckoning.total)
+    out.find("ended-early");
+  if (ruling.phase == Phase::waiting && look.job.start_within && state.first_look && look.now - *state.first_look > *look.job.start_within)
+    out.find("never-started");
   // Three lives within an hour and none of them finished a unit: it restarts in a loop.
   int fruitless = 0;
   for (const PastRun& p : state.past) {
@@ -160,7 +169,8 @@ Verdict advance(const Job& job, const Prior& prior, JobState& job_state, const O
   if (seen.reach != Reach::ok) {
     Verdict v = unreachable(job, state, seen);
     state.shown = Phase::unreachable;
-    if (explain != nullptr && shown_before != Phase::unreachable) explain->text = std::string(to_string(shown_before)) + " -> unreachable: " + v.summary + "\n";
+    if (explain != nullptr && shown_before != Phase::unreachable)
+      explain->text = std::string(to_string(shown_before)) + " -> unreachable: " + v.summary + "\n";
     return v;
   }
   const Look look{job, seen, seen.watcher_time, seen.host.time};
@@ -194,19 +204,22 @@ Verdict advance(const Job& job, const Prior& prior, JobState& job_state, const O
     t.looks = Patience::looks;
     t.long_overdue = long_overdue;
     t.says = long_overdue ? "overdue" : "late";
-    t.detail = "the last was completed " + say_duration(look.now - last) + " ago, usually one comes every " + say_duration(Seconds{e.level.value_or(0)});
+    t.detail =
+        "the last was completed " + say_duration(look.now - last) + " ago, usually one comes every " + say_duration(Seconds{e.level.value_or(0)});
     said.push_back(std::move(t));
   }
   const Facts facts{look, life, reckoning, e, said};
   const Ruling ruling = triangulate(facts, state, statement);
 
-  const bool training_now = std::any_of(said.begin(), said.end(), [](const Testimony& t) { return t.claim == Claim::progress && !t.stale; }) ||
-                            (!state.run.gpu.held && ruling.phase == Phase::training) ||
-                            // A GPU that may work or wait: the process decides, and teaches only while it moves.
-                            (std::any_of(said.begin(), said.end(), [](const Testimony& t) { return t.weak; }) &&
-                             std::any_of(said.begin(), said.end(), [](const Testimony& t) { return t.source == Source::process && t.claim == Claim::moves; }));
+  const bool training_now =
+      std::any_of(said.begin(), said.end(), [](const Testimony& t) { return t.claim == Claim::progress && !t.stale; }) ||
+      (!state.run.gpu.held && ruling.phase == Phase::training) ||
+      // A GPU that may work or wait: the process decides, and teaches only while it moves.
+      (std::any_of(said.begin(), said.end(), [](const Testimony& t) { return t.weak; }) &&
+       std::any_of(said.begin(), said.end(), [](const Testimony& t) { return t.source == Source::process && t.claim == Claim::moves; }));
   if (training_now && life.main != nullptr && ruling.phase == Phase::training) learn_process_rhythm(state.run.process);
-  const bool calm = std::any_of(said.begin(), said.end(), [](const Testimony& t) { return t.as_usual || (t.source == Source::gpu && t.claim == Claim::progress); });
+  const bool calm =
+      std::any_of(said.begin(), said.end(), [](const Testimony& t) { return t.as_usual || (t.source == Source::gpu && t.claim == Claim::progress); });
   state.run.uneasy_looks = calm ? 0 : state.run.uneasy_looks + 1;
   add_own_findings(look, state, reckoning, e, ruling, statement);
   if (!ruling.cause.empty() && (ruling.phase == Phase::stalled || ruling.phase == Phase::crashed)) statement.find(state.run.cause, Level::critical);
@@ -230,7 +243,8 @@ Verdict advance(const Job& job, const Prior& prior, JobState& job_state, const O
   if (state.run.main) v.run = run_id(state.run);
   v.phase = ruling.phase;
   v.level = level_of(ruling.phase);
-  if (!ruling.cause.empty() && (ruling.phase == Phase::crashed || ruling.phase == Phase::stalled || ruling.phase == Phase::waiting)) v.cause = ruling.cause;
+  if (!ruling.cause.empty() && (ruling.phase == Phase::crashed || ruling.phase == Phase::stalled || ruling.phase == Phase::waiting))
+    v.cause = ruling.cause;
   v.confidence = ruling.confidence;
   v.since = state.shown_since;
   for (const Finding& f : statement.findings) {
@@ -240,7 +254,8 @@ Verdict advance(const Job& job, const Prior& prior, JobState& job_state, const O
   }
   quote(said, v);
   v.progress = progress_of(reckoning, e, ruling.phase);
-  const bool runs = ruling.phase == Phase::starting || ruling.phase == Phase::training || ruling.phase == Phase::saving || ruling.phase == Phase::unknown;
+  const bool runs =
+      ruling.phase == Phase::starting || ruling.phase == Phase::training || ruling.phase == Phase::saving || ruling.phase == Phase::unknown;
   if (runs && e.eta) {
     if (reckoning.total_untranslated) e.eta->basis += "; --epochs can not be compared with steps without a state file";
     hold_upper_bounds(state, reckoning, *e.eta);

@@ -1,5 +1,5 @@
-// Reading and writing a state by one description of its fields, so that the two can not drift apart. A field that is missing or of another type keeps its
-// default: an older state stays readable as long as the version says so.
+// Reading and writing a state by one description of its fields, so that the two can not drift apart. A field that is missing or of another type keeps
+// its default: an older state stays readable as long as the version says so.
 #pragma once
 
 #include <array>

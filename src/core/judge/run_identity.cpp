@@ -32,11 +32,12 @@ std::string_view basename(std::string_view path) {
 
 // Programs that start or carry a training but are none themselves (contract section 1, "main process"), and readers of files with its name.
 bool launcher(const Process& p) {
-  static constexpr std::array names{"sh",    "bash", "dash",   "ash",  "zsh",   "ksh",  "mksh",   "fish",    "tcsh",   "csh",      "busybox",  "sudo",
-                                    "su",    "doas", "tmux",   "screen", "nohup", "ssh",  "sshd",   "srun",    "sbatch", "salloc",   "timeout",  "env",
-                                    "nice",  "ionice", "stdbuf", "script", "time",  "setsid", "xargs", "watch",  "unbuffer", "chrt",   "taskset",  "numactl",
-                                    "flock", "systemd-run", "docker", "podman", "singularity", "apptainer", "vi", "vim", "nvim", "nano", "emacs", "less",
-                                    "more",  "tail", "cat",    "grep", "rg",    "pgrep", "pkill", "trainvigil"};
+  static constexpr std::array names{
+      "sh",    "bash",        "dash",   "ash",    "zsh",         "ksh",       "mksh",  "fish",      "tcsh",     "csh",    "busybox", "sudo",
+      "su",    "doas",        "tmux",   "screen", "nohup",       "ssh",       "sshd",  "srun",      "sbatch",   "salloc", "timeout", "env",
+      "nice",  "ionice",      "stdbuf", "script", "time",        "setsid",    "xargs", "watch",     "unbuffer", "chrt",   "taskset", "numactl",
+      "flock", "systemd-run", "docker", "podman", "singularity", "apptainer", "vi",    "vim",       "nvim",     "nano",   "emacs",   "less",
+      "more",  "tail",        "cat",    "grep",   "rg",          "pgrep",     "pkill", "trainvigil"};
   std::string_view program = p.cmdline;
   program = program.substr(0, program.find(' '));
   if (program.empty()) program = p.comm;

@@ -12,8 +12,8 @@ bool alive_claim(Claim c) { return c == Claim::progress || c == Claim::moves || 
 bool agree(const Testimony& a, const Testimony& b) {
   if (a.source == b.source) return false;
   const auto one = [&](Claim x, Claim y) { return (a.claim == x && b.claim == y) || (a.claim == y && b.claim == x); };
-  return one(Claim::still, Claim::still) || one(Claim::still, Claim::spin) || one(Claim::spin, Claim::busy_wait) || one(Claim::still, Claim::overdue) ||
-         one(Claim::spin, Claim::overdue) || one(Claim::busy_wait, Claim::overdue);
+  return one(Claim::still, Claim::still) || one(Claim::still, Claim::spin) || one(Claim::spin, Claim::busy_wait) ||
+         one(Claim::still, Claim::overdue) || one(Claim::spin, Claim::overdue) || one(Claim::busy_wait, Claim::overdue);
 }
 
 std::string describe(const Testimony& t) { return std::string(t.signal) + " says " + std::string(t.says) + " (" + t.detail + ")"; }
@@ -45,8 +45,8 @@ std::optional<Stall> find_stall(const Facts& facts, const JobState::Impl& state)
       const Testimony& witness = a.claim == Claim::overdue ? b : a;
       const bool long_overdue = a.long_overdue || b.long_overdue;
       const bool spinning = a.claim == Claim::spin || b.claim == Claim::spin;
-      // Who objects? Busy CPU does not object to idle GPUs once the checkpoint that the rhythm promised is long overdue, unless it is busy in just the
-      // way it is while training.
+      // Who objects? Busy CPU does not object to idle GPUs once the checkpoint that the rhythm promised is long overdue, unless it is busy in just
+      // the way it is while training.
       const bool objected = std::any_of(all.begin(), all.end(), [&](const Testimony& t) {
         if (!alive_claim(t.claim) || (t.weak && overdue)) return false;
         if (t.claim == Claim::moves && long_overdue && witness.source == Source::gpu) return t.as_usual;
@@ -87,7 +87,8 @@ void learn_quiet_gaps(const Facts& facts, RunMemory& run) {
     return;
   }
   if (!moving || !run.quiet_since) return;
-  if (run.work_began) run.longest_quiet = std::max(run.longest_quiet, std::min(facts.look.now - *run.quiet_since, Patience::most / Patience::quiet_gaps));
+  if (run.work_began)
+    run.longest_quiet = std::max(run.longest_quiet, std::min(facts.look.now - *run.quiet_since, Patience::most / Patience::quiet_gaps));
   run.quiet_since.reset();
 }
 

@@ -8,7 +8,7 @@
 namespace trainvigil {
 
 struct Stall {
-  WatcherTime since{};               ///< nothing has moved since
+  WatcherTime since{};  ///< nothing has moved since
   std::string cause;
   std::string because;
 };

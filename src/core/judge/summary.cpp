@@ -42,7 +42,8 @@ std::string say_stall(const Verdict& v, const JobState::Impl& state, const Recko
   for (const auto& t : {run.process.io_at, run.gpu.moved_at}) {
     if (t) moved = std::max(moved, *t);
   }
-  std::string out = "stalled" + (v.cause ? " (" + *v.cause + ")" : std::string{}) + ": nothing has moved for " + say_duration(look.now - moved) + ", " + say_progress(r);
+  std::string out = "stalled" + (v.cause ? " (" + *v.cause + ")" : std::string{}) + ": nothing has moved for " + say_duration(look.now - moved) +
+                    ", " + say_progress(r);
   const WatcherTime progress = run.checkpoint.progressed_at.value_or(run.work_began.value_or(moved));
   if (!run.gpu.gpus.empty()) {
     const double hours = static_cast<double>(run.gpu.gpus.size()) * (look.now - progress).count() / 3600;
@@ -68,9 +69,12 @@ std::string summarize(const Verdict& v, const JobState::Impl& state, const Recko
     case Phase::starting:
       return "starting: the process runs since " + say_duration(look.now - look.to_watcher(run.start).value_or(run.first_seen.value_or(look.now))) +
              " and shows no training yet";
-    case Phase::training: return "training: " + say_progress(r) + say_until(v);
-    case Phase::saving: return "saving: a checkpoint is being written, " + say_progress(r) + say_until(v);
-    case Phase::stalled: return say_stall(v, state, r, look);
+    case Phase::training:
+      return "training: " + say_progress(r) + say_until(v);
+    case Phase::saving:
+      return "saving: a checkpoint is being written, " + say_progress(r) + say_until(v);
+    case Phase::stalled:
+      return say_stall(v, state, r, look);
     case Phase::crashed: {
       std::string out = "crashed" + say_cause(v, look) + ": the main process is gone";
       if (run.gone_at) out += " since " + say_duration(look.now - *run.gone_at);
@@ -84,9 +88,12 @@ std::string summarize(const Verdict& v, const JobState::Impl& state, const Recko
       }
       return out;
     }
-    case Phase::ended: return "ended: no process is there and nothing proves how it ended, " + say_progress(r) + "; " + say_last_good(v);
-    case Phase::unreachable: break;
-    case Phase::unknown: return "unknown: what was seen does not fit together, " + say_progress(r);
+    case Phase::ended:
+      return "ended: no process is there and nothing proves how it ended, " + say_progress(r) + "; " + say_last_good(v);
+    case Phase::unreachable:
+      break;
+    case Phase::unknown:
+      return "unknown: what was seen does not fit together, " + say_progress(r);
   }
   return to_string(v.phase);
 }

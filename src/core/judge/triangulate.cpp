@@ -152,7 +152,8 @@ Ruling gone(const Facts& f, JobState::Impl& state, Statement& out) {
     run.cause.clear();
     r.phase = Phase::completed;
     r.confidence = weigh(f.testimonies, {}, {}, 2);
-    r.because = end == End::by_mark ? "the log holds the end mark" : (end == End::by_artefact ? "the final artefact is there" : "the last unit's checkpoint is complete");
+    r.because = end == End::by_mark ? "the log holds the end mark"
+                                    : (end == End::by_artefact ? "the final artefact is there" : "the last unit's checkpoint is complete");
     return r;
   }
   if (f.life.leftovers > 0) out.find("workers-left");
@@ -176,7 +177,8 @@ Ruling gone(const Facts& f, JobState::Impl& state, Statement& out) {
   r.phase = decisive || open || f.life.leftovers > 0 ? Phase::crashed : Phase::ended;
   if (r.phase == Phase::crashed) r.cause = run.cause;
   r.confidence = r.phase == Phase::ended ? Confidence::low : (decisive || f.reckoning.done ? Confidence::high : Confidence::medium);
-  r.because = r.phase == Phase::crashed ? "the main process is gone at two looks and the end is not proven" : "the main process is gone and nothing proves how it ended";
+  r.because = r.phase == Phase::crashed ? "the main process is gone at two looks and the end is not proven"
+                                        : "the main process is gone and nothing proves how it ended";
   r.otherwise = "a complete checkpoint of the last unit, a final artefact or the end mark in the log would have made it completed";
   return r;
 }

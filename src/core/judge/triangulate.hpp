@@ -11,19 +11,19 @@ namespace trainvigil {
 
 /// Limits of patience, with where they come from.
 struct Patience {
-  static constexpr Seconds spin{180};          ///< no healthy run waited so long in a collective inside training (54,697 readings)
-  static constexpr Seconds idle{300};          ///< longest healthy stretch with all GPUs idle: 241 s
-  static constexpr Seconds most{1800};         ///< contract: the learned limit ends here
-  static constexpr double quiet_gaps = 3;      ///< times this run's longest healthy quiet gap
-  static constexpr int looks = 3;              ///< fresh readings that agree
-  static constexpr Seconds start{1800};        ///< starting without CPU and I/O
-  static constexpr Seconds lingering{300};     ///< contract: a process still there after completion
-  static constexpr Seconds unused_gpu{900};    ///< GPU idle while the CPU computes
+  static constexpr Seconds spin{180};        ///< no healthy run waited so long in a collective inside training (54,697 readings)
+  static constexpr Seconds idle{300};        ///< longest healthy stretch with all GPUs idle: 241 s
+  static constexpr Seconds most{1800};       ///< contract: the learned limit ends here
+  static constexpr double quiet_gaps = 3;    ///< times this run's longest healthy quiet gap
+  static constexpr int looks = 3;            ///< fresh readings that agree
+  static constexpr Seconds start{1800};      ///< starting without CPU and I/O
+  static constexpr Seconds lingering{300};   ///< contract: a process still there after completion
+  static constexpr Seconds unused_gpu{900};  ///< GPU idle while the CPU computes
 };
 
 struct Ruling {
   Phase phase = Phase::unknown;
-  std::string cause;                 ///< empty: null
+  std::string cause;  ///< empty: null
   Confidence confidence = Confidence::low;
   std::optional<Seconds> look_again_in;
   std::optional<WatcherTime> since;  ///< when the phase began, where it is known better than "at this look"

@@ -8,8 +8,8 @@
 namespace trainvigil {
 namespace {
 
-constexpr Seconds kFreshSave{60};           // contract: quiet time of a save
-constexpr Seconds kLongSaveFloor{180};      // saves of a few seconds may well take three minutes on a busy disk
+constexpr Seconds kFreshSave{60};       // contract: quiet time of a save
+constexpr Seconds kLongSaveFloor{180};  // saves of a few seconds may well take three minutes on a busy disk
 
 // Of a run that was never seen alive nobody knows which saves are its own: all of them count, until a process is there.
 bool counts(const Checkpoint& c, const CheckpointView& view, const RunMemory& run) {
@@ -125,7 +125,8 @@ void follow_save(const Look& look, CheckpointMemory& memory, bool progressed) {
         }
       }
       Seconds length = look.now - *memory.save_began;
-      if (newest_save != nullptr && newest_save->began && newest_save->modified) length = std::max(*newest_save->modified - *newest_save->began, Seconds{1});
+      if (newest_save != nullptr && newest_save->began && newest_save->modified)
+        length = std::max(*newest_save->modified - *newest_save->began, Seconds{1});
       memory.longest_save = std::max(memory.longest_save, length);
     }
     memory.save_began.reset();
@@ -139,7 +140,7 @@ void name_damage(const Look& look, const Life& life, const RunMemory& run, const
   const CheckpointView& view = memory.view;
   const bool gone = life.read && life.main == nullptr && run.main.has_value();
   bool stale = false, complete = false, saving = false;
-  const Checkpoint* newest = nullptr;   // of this run, in the order of counters
+  const Checkpoint* newest = nullptr;  // of this run, in the order of counters
   for (const Checkpoint& c : view.checkpoints) {
     stale = stale || c.state == CheckpointState::stale;
     complete = complete || c.state == CheckpointState::complete;

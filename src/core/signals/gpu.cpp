@@ -1,5 +1,6 @@
-// The GPU witness: do the job's GPUs work, compared with this run's own usual? Utilisation alone is no witness (a wait in a collective reads 100 %), so
-// power and memory traffic are asked too. The rules and numbers come from 931 series of public telemetry; each constant names what it was measured on.
+// The GPU witness: do the job's GPUs work, compared with this run's own usual? Utilisation alone is no witness (a wait in a collective reads 100 %),
+// so power and memory traffic are asked too. The rules and numbers come from 931 series of public telemetry; each constant names what it was measured
+// on.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -9,14 +10,14 @@
 namespace trainvigil {
 namespace {
 
-constexpr double kWorkActivity = 0.35;      // dense and light jobs stay above this share of their dynamic range; spinning ranks reached 0.27
-constexpr double kSpinUtil = 95;            // a waiting kernel counts as fully busy
+constexpr double kWorkActivity = 0.35;  // dense and light jobs stay above this share of their dynamic range; spinning ranks reached 0.27
+constexpr double kSpinUtil = 95;        // a waiting kernel counts as fully busy
 constexpr double kIdleUtil = 5;
-constexpr double kIdleShare = 0.3;          // of the usual utilisation: tiny models never exceed a few per cent
-constexpr double kBaselineRatio = 1.2;      // below this P_b / P_0 power tells nothing about activity
-constexpr double kWorkOverIdle = 1.6;       // before a baseline: power of work over context-held idle power
-constexpr double kSpinOverIdle = 1.5;       // spinning costs 1.0 to 1.35 times the idle power
-constexpr double kIdleOfLimit = 0.24;       // context-held idle power, 0.16 to 0.27 of the limit by model
+constexpr double kIdleShare = 0.3;      // of the usual utilisation: tiny models never exceed a few per cent
+constexpr double kBaselineRatio = 1.2;  // below this P_b / P_0 power tells nothing about activity
+constexpr double kWorkOverIdle = 1.6;   // before a baseline: power of work over context-held idle power
+constexpr double kSpinOverIdle = 1.5;   // spinning costs 1.0 to 1.35 times the idle power
+constexpr double kIdleOfLimit = 0.24;   // context-held idle power, 0.16 to 0.27 of the limit by model
 constexpr std::size_t kBaselineLooks = 10;
 
 enum class State { work, light, busy, spin, held, unread };  // busy: full utilisation and nothing else told; work or a wait
@@ -124,8 +125,9 @@ void report_faults(const Look& look, const Life& life, GpusMemory& memory, State
   }
   if (o.gpu_error) {
     const std::string& e = *o.gpu_error;
-    const bool lost = e.find("is lost") != std::string::npos || e.find("Unable to determine the device handle") != std::string::npos ||
-                      (memory.most_seen > 0 && (e.find("No devices were found") != std::string::npos || e.find("No supported GPUs") != std::string::npos));
+    const bool lost =
+        e.find("is lost") != std::string::npos || e.find("Unable to determine the device handle") != std::string::npos ||
+        (memory.most_seen > 0 && (e.find("No devices were found") != std::string::npos || e.find("No supported GPUs") != std::string::npos));
     if (lost) out.find("gpu-lost");
     if (!o.gpus || o.gpus->empty()) out.find("gpu-unreadable", Level::ok);
   } else if (!o.gpus && memory.held && life.main != nullptr) {
@@ -145,7 +147,8 @@ void gpu_signal(const Look& look, const Life& life, JobState::Impl& state, State
   if (!look.seen.gpus) {
     ++memory.unread_looks;
     const std::string why = look.seen.gpu_error ? *look.seen.gpu_error : "no GPU tool, or it did not answer";
-    if (memory.held || look.seen.gpu_error) out.say({.signal = "gpu-activity", .source = Source::gpu, .says = "unread", .detail = why.substr(0, 160)});
+    if (memory.held || look.seen.gpu_error)
+      out.say({.signal = "gpu-activity", .source = Source::gpu, .says = "unread", .detail = why.substr(0, 160)});
     if (!memory.held && !look.seen.gpu_error) out.find("gpu-dark", Level::ok);
     return;
   }
@@ -186,9 +189,8 @@ void gpu_signal(const Look& look, const Life& life, JobState::Impl& state, State
   }
   if (mine.empty() || !lives) {
     if (life.main != nullptr && look.seen.gpus->empty()) out.find("gpu-dark", Level::ok);
-    const bool ghost = std::any_of(mine.begin(), mine.end(), [](const Gpu* g) {
-      return g->mem_used_mib.value_or(0) > 1024 && g->pids && g->pids->empty();
-    });
+    const bool ghost =
+        std::any_of(mine.begin(), mine.end(), [](const Gpu* g) { return g->mem_used_mib.value_or(0) > 1024 && g->pids && g->pids->empty(); });
     if (ghost && state.run.gone_looks > 4) out.find("gpu-ghost", Level::ok);
     return;
   }
@@ -231,10 +233,19 @@ void gpu_signal(const Look& look, const Life& life, JobState::Impl& state, State
   if (power_known) detail += text(", %.0f W", power);
   if (power_known && usual > 0) detail += text(" of usually %.0f W", usual);
   if (!moving) detail += ", no work for " + say_duration(look.now - since);
-  const char* says = claim == Claim::progress ? "work" : (claim == Claim::moves ? (light > 0 ? "light" : "busy") : (claim == Claim::spin ? "spin" : "held"));
+  const char* says =
+      claim == Claim::progress ? "work" : (claim == Claim::moves ? (light > 0 ? "light" : "busy") : (claim == Claim::spin ? "spin" : "held"));
   const char* cause = claim == Claim::still ? "gpu-idle-held" : (held > 0 ? "gpu-split" : "gpu-spin");
-  out.say({.signal = "gpu-activity", .source = Source::gpu, .claim = claim, .since = since, .looks = memory.still_looks, .stale = stale,
-           .weak = busy > 0 && work + light == 0 && claim == Claim::moves, .cause = cause, .says = says, .detail = std::move(detail)});
+  out.say({.signal = "gpu-activity",
+           .source = Source::gpu,
+           .claim = claim,
+           .since = since,
+           .looks = memory.still_looks,
+           .stale = stale,
+           .weak = busy > 0 && work + light == 0 && claim == Claim::moves,
+           .cause = cause,
+           .says = says,
+           .detail = std::move(detail)});
 }
 
 }  // namespace trainvigil

@@ -10,9 +10,9 @@
 namespace trainvigil {
 namespace {
 
-constexpr double kSkew_s = 60;              // contract: clock-skew
+constexpr double kSkew_s = 60;  // contract: clock-skew
 constexpr std::int64_t kFullBytes = 16 << 20;
-constexpr double kShmFullShare = 0.10;      // of /dev/shm left: data loaders die of the rest within minutes
+constexpr double kShmFullShare = 0.10;  // of /dev/shm left: data loaders die of the rest within minutes
 
 // The one place where the two clocks meet: to say that they differ.
 double skew_seconds(HostTime host, WatcherTime watcher) { return epoch_seconds(host) - epoch_seconds(watcher); }
@@ -45,8 +45,8 @@ int xid_number(const KernelEvent& e) {
   return colon == std::string::npos ? -1 : std::atoi(e.line.c_str() + colon + 3);
 }
 
-// 79 fell off the bus, 119 GSP time-out, 154 reset needed came with lost progress in real reports; 48, 64, 74, 94, 95 are uncorrectable memory, failed row
-// remapping and NVLink errors by NVIDIA's Xid catalogue. 13, 31, 43, 45, 63 are the program's own faults or consequences of its end.
+// 79 fell off the bus, 119 GSP time-out, 154 reset needed came with lost progress in real reports; 48, 64, 74, 94, 95 are uncorrectable memory,
+// failed row remapping and NVLink errors by NVIDIA's Xid catalogue. 13, 31, 43, 45, 63 are the program's own faults or consequences of its end.
 bool grave_xid(int xid) {
   static constexpr std::array grave{48, 64, 74, 79, 94, 95, 119, 120, 154};
   return std::find(grave.begin(), grave.end(), xid) != grave.end();
@@ -82,7 +82,9 @@ void disk_space(const Look& look, const RunMemory& run, Statement& out) {
       const bool as_before = reuses && run.checkpoint.free_at_save && free > *run.checkpoint.free_at_save - written - 0.25 * save;
       if (save > 0 && !as_before && free < (reuses ? 1 : 2) * save - written) {
         out.find("disk-low");
-        out.say({.signal = "disk", .source = Source::host, .says = "low",
+        out.say({.signal = "disk",
+                 .source = Source::host,
+                 .says = "low",
                  .detail = say_bytes(static_cast<double>(*d.free_bytes)) + " left, a save takes " + say_bytes(save)});
       }
     }
@@ -95,7 +97,8 @@ void disk_space(const Look& look, const RunMemory& run, Statement& out) {
 }
 
 bool gpu_is_lost(const Observation& o) {
-  if (o.gpu_error && (o.gpu_error->find("is lost") != std::string::npos || o.gpu_error->find("Unable to determine the device handle") != std::string::npos)) {
+  if (o.gpu_error &&
+      (o.gpu_error->find("is lost") != std::string::npos || o.gpu_error->find("Unable to determine the device handle") != std::string::npos)) {
     return true;
   }
   return o.gpus && std::any_of(o.gpus->begin(), o.gpus->end(), [](const Gpu& g) { return g.fault && g.fault->find("lost") != std::string::npos; });
@@ -107,7 +110,9 @@ void host_signal(const Look& look, const Life& life, JobState::Impl& state, Stat
   const Observation& o = look.seen;
   if (o.host.time && std::abs(skew_seconds(*o.host.time, look.now)) > kSkew_s) {
     out.find("clock-skew", Level::ok);
-    out.say({.signal = "clock", .source = Source::host, .says = "skew",
+    out.say({.signal = "clock",
+             .source = Source::host,
+             .says = "skew",
              .detail = "the host's clock is " + say_duration(Seconds{std::abs(skew_seconds(*o.host.time, look.now))}) +
                        (skew_seconds(*o.host.time, look.now) > 0 ? " ahead" : " behind")});
   }
@@ -138,8 +143,8 @@ std::string_view proven_cause(const Look& look, const Life& life, const JobState
   }
   if (gpu_is_lost(look.seen)) return "gpu-lost";
   if (look.seen.disk && look.seen.disk->free_bytes && *look.seen.disk->free_bytes < kFullBytes) return "disk-full";
-  static constexpr std::array<std::string_view, 10> told{"oom-cuda", "disk-full", "shm-full",  "gpu-ecc",   "gpu-lost",
-                                                         "nccl-timeout", "oom-kill", "traceback", "signal", "preempted"};
+  static constexpr std::array<std::string_view, 10> told{"oom-cuda",     "disk-full", "shm-full",  "gpu-ecc", "gpu-lost",
+                                                         "nccl-timeout", "oom-kill",  "traceback", "signal",  "preempted"};
   const auto at = std::find(told.begin(), told.end(), run.log.cause);
   if (at != told.end()) return *at;
   if (life.leftovers > 0) return "workers-left";

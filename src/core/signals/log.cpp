@@ -40,12 +40,14 @@ constexpr std::array kCauses{
     Phrase{"SIGHUP", "signal"},
 };
 
-constexpr std::array<std::string_view, 5> kPreempted{"DUE TO PREEMPTION", "due to preemption", "DUE TO NODE FAILURE, SEE SLURMCTLD", "job requeued", "REQUEUED"};
+constexpr std::array<std::string_view, 5> kPreempted{"DUE TO PREEMPTION", "due to preemption", "DUE TO NODE FAILURE, SEE SLURMCTLD", "job requeued",
+                                                     "REQUEUED"};
 
 // End marks that common trainers print once, at the very end of a run that ended well.
-constexpr std::array<std::string_view, 9> kEndMarks{"Training completed",           "Training complete!",       "`Trainer.fit` stopped: `max_epochs=",
-                                                    "`Trainer.fit` stopped: `max_steps=", "'train_runtime':",     "FINISHED Optimization",
-                                                    "Program ended successfully",   "epochs completed in",      "Finished training"};
+constexpr std::array<std::string_view, 9> kEndMarks{
+    "Training completed", "Training complete!",    "`Trainer.fit` stopped: `max_epochs=", "`Trainer.fit` stopped: `max_steps=",
+    "'train_runtime':",   "FINISHED Optimization", "Program ended successfully",          "epochs completed in",
+    "Finished training"};
 
 constexpr std::array<std::string_view, 7> kProgressWords{"step", "Step", "epoch", "Epoch", "loss", "it/s", "iter"};
 
@@ -57,7 +59,8 @@ std::string_view last_line(std::string_view tail) {
 }
 
 bool reports_progress(std::string_view line) {
-  const bool word = std::any_of(kProgressWords.begin(), kProgressWords.end(), [&](std::string_view w) { return line.find(w) != std::string_view::npos; });
+  const bool word =
+      std::any_of(kProgressWords.begin(), kProgressWords.end(), [&](std::string_view w) { return line.find(w) != std::string_view::npos; });
   return word && std::any_of(line.begin(), line.end(), [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; });
 }
 
@@ -151,8 +154,13 @@ void log_signal(const Look& look, const Life& life, RunMemory& run, Statement& o
   std::string detail = grew ? "grew to " + say_bytes(static_cast<double>(*log.bytes)) : "silent for " + say_duration(silence);
   if (memory.end_mark) detail += ", holds the end mark";
   if (!memory.cause.empty()) detail += ", tells of " + memory.cause;
-  out.say({.signal = "log", .source = Source::log, .claim = claim, .since = *memory.grew_at, .looks = memory.silent_looks,
-           .says = memory.end_mark ? "end" : (grew ? "growing" : "silent"), .detail = std::move(detail)});
+  out.say({.signal = "log",
+           .source = Source::log,
+           .claim = claim,
+           .since = *memory.grew_at,
+           .looks = memory.silent_looks,
+           .says = memory.end_mark ? "end" : (grew ? "growing" : "silent"),
+           .detail = std::move(detail)});
 }
 
 }  // namespace trainvigil

@@ -129,8 +129,15 @@ void process_signal(const Look& look, const Life& life, RunMemory& run, Statemen
   const char* cause = stopped ? "process-stopped" : (memory.dstate_looks >= 3 ? "process-dstate" : "");
   if (stopped) out.find("process-stopped");
   const char* says = stopped ? "stopped" : claim == Claim::still ? "still" : (claim == Claim::busy_wait ? "busy-wait" : "alive");
-  out.say({.signal = "main-process", .source = Source::process, .claim = claim, .since = since,
-           .looks = claim == Claim::busy_wait ? memory.wait_looks : memory.still_looks, .as_usual = as_usual, .cause = cause, .says = says, .detail = std::move(detail)});
+  out.say({.signal = "main-process",
+           .source = Source::process,
+           .claim = claim,
+           .since = since,
+           .looks = claim == Claim::busy_wait ? memory.wait_looks : memory.still_looks,
+           .as_usual = as_usual,
+           .cause = cause,
+           .says = says,
+           .detail = std::move(detail)});
 }
 
 void learn_process_rhythm(ProcessMemory& memory) {

@@ -29,8 +29,8 @@ Reckoning reckon(const Job& job, const RunMemory& run) {
   r.unit = view.unit;
   if (!r.unit && view.progress) r.unit = view.progress->unit;
   const std::optional<Unit> asked = job.epochs ? std::optional{Unit::epoch} : (job.steps ? std::optional{Unit::step} : std::nullopt);
-  const std::optional<double> given = job.epochs ? std::optional{static_cast<double>(*job.epochs)}
-                                                 : (job.steps ? std::optional{static_cast<double>(*job.steps)} : std::nullopt);
+  const std::optional<double> given =
+      job.epochs ? std::optional{static_cast<double>(*job.epochs)} : (job.steps ? std::optional{static_cast<double>(*job.steps)} : std::nullopt);
   if (!r.unit || r.unit == Unit::save) {
     // Ordinals of saves, or nothing known yet: the operator's word settles what is counted. In-place files rewritten once an epoch count epochs.
     if (!r.unit || (view.in_place && asked == Unit::epoch)) r.unit = asked;

@@ -10,15 +10,15 @@ namespace trainvigil {
 
 /// What the process table says about the run's life; the judge needs it besides the testimony.
 struct Life {
-  bool read = false;                 ///< the process table was read at this look
-  const Process* main = nullptr;     ///< the live main process; null when gone or never there
+  bool read = false;              ///< the process table was read at this look
+  const Process* main = nullptr;  ///< the live main process; null when gone or never there
   bool zombie = false;
-  bool new_run = false;              ///< this look begins a run
+  bool new_run = false;  ///< this look begins a run
   bool rebooted = false;
-  int count = 0;                     ///< live processes of the tree
-  int leftovers = 0;                 ///< workers alive without their main process
-  std::vector<std::int64_t> pids;    ///< of the tree, sorted
-  std::optional<double> cpu_rate;    ///< cores
+  int count = 0;                   ///< live processes of the tree
+  int leftovers = 0;               ///< workers alive without their main process
+  std::vector<std::int64_t> pids;  ///< of the tree, sorted
+  std::optional<double> cpu_rate;  ///< cores
   bool matched_any = false;
 };
 
@@ -46,9 +46,9 @@ std::string_view proven_cause(const Look& look, const Life& life, const JobState
 /// Totals and progress in one unit (progress.cpp).
 struct Reckoning {
   std::optional<Unit> unit;
-  std::optional<double> done;        ///< of this run (resumed units counted)
+  std::optional<double> done;  ///< of this run (resumed units counted)
   std::optional<double> total;
-  bool total_untranslated = false;   ///< --epochs on a step layout without a state file
+  bool total_untranslated = false;  ///< --epochs on a step layout without a state file
 };
 Reckoning reckon(const Job& job, const RunMemory& run);
 

@@ -8,12 +8,18 @@ namespace trainvigil {
 
 const char* to_string(Source source) {
   switch (source) {
-    case Source::checkpoint: return "checkpoint";
-    case Source::process: return "process";
-    case Source::gpu: return "gpu";
-    case Source::log: return "log";
-    case Source::scheduler: return "scheduler";
-    case Source::host: break;
+    case Source::checkpoint:
+      return "checkpoint";
+    case Source::process:
+      return "process";
+    case Source::gpu:
+      return "gpu";
+    case Source::log:
+      return "log";
+    case Source::scheduler:
+      return "scheduler";
+    case Source::host:
+      break;
   }
   return "host";
 }

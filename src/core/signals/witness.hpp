@@ -43,7 +43,7 @@ struct Testimony {
 };
 
 struct Finding {
-  std::string_view name;        ///< a word of the contract's table (static storage)
+  std::string_view name;  ///< a word of the contract's table (static storage)
   Level level = Level::warning;
 };
 
@@ -66,7 +66,7 @@ struct Look {
 /// printf into a string; the format is checked by the compiler.
 [[gnu::format(printf, 1, 2)]] std::string text(const char* format, ...);
 
-std::string say_duration(Seconds d);             ///< "35 s", "12 min", "2 h 05 min", "3 d 4 h"
-std::string say_bytes(double bytes);             ///< "4.7 GB"
+std::string say_duration(Seconds d);  ///< "35 s", "12 min", "2 h 05 min", "3 d 4 h"
+std::string say_bytes(double bytes);  ///< "4.7 GB"
 
 }  // namespace trainvigil
