@@ -45,10 +45,11 @@ std::string sensor_words(const Observation& o, const char* sensor) {
 std::string count(std::size_t n, const char* one, const char* many) { return std::to_string(n) + " " + (n == 1 ? one : many); }
 
 Step proc_step(const Job& job, const Observation& o) {
+  const bool asked = job.pid || (job.process && *job.process != "^$");  // "^$" stands for a host without a described job
+  if (!asked) return {"/proc", StepResult::well, o.processes ? "readable" : "not asked for: no --process", ""};
   if (!o.processes)
     return {"/proc", StepResult::fails, "the process table was not read: " + sensor_words(o, "process"),
             "See whether /proc is mounted, and with which hidepid, on the host"};
-  if (!job.process && !job.pid) return {"/proc", StepResult::well, "readable", ""};
   if (!o.processes->empty()) return {"/proc", StepResult::well, count(o.processes->size(), "process", "processes") + " of the job", ""};
   std::string detail = "no process matches " + job.process.value_or("");
   if (o.near_misses && !o.near_misses->empty()) detail += "; nearest: " + o.near_misses->front().cmdline;

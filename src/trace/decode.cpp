@@ -1,3 +1,5 @@
+#include <regex.h>
+
 #include <algorithm>
 #include <array>
 
@@ -99,6 +101,13 @@ std::optional<Gpu> gpu(const Json& j) {
   return g;
 }
 
+// Sizes are added up: what no file can have is not observed.
+std::optional<std::int64_t> size(const Json& j, const char* key) {
+  constexpr std::int64_t most = std::int64_t{1} << 56;
+  const auto v = integer(j, key);
+  return v && *v >= 0 && *v < most ? v : std::nullopt;
+}
+
 std::shared_ptr<const Listing> listing(const Json& j, const Observation* previous) {
   const Json* files = member(j, "files");
   if (files == nullptr || !files->is_array()) return nullptr;
@@ -110,7 +119,7 @@ std::shared_ptr<const Listing> listing(const Json& j, const Observation* previou
     FileEntry f;
     f.path = std::move(*path);
     f.type = word(bytes(entry, "type"), kTypes).value_or(FileType::other);
-    f.bytes = integer(entry, "bytes");
+    f.bytes = size(entry, "bytes");
     f.mtime = host_moment(entry, "mtime");
     f.target = bytes(entry, "target");
     f.integrity = word(bytes(entry, "integrity"), kIntegrities).value_or(Integrity::unchecked);
@@ -154,6 +163,13 @@ std::optional<Seconds> duration(const Json& j, const char* key) {
   return seconds(j, key);
 }
 
+bool is_regex(const std::string& text) {
+  regex_t regex;
+  if (regcomp(&regex, text.c_str(), REG_EXTENDED | REG_NOSUB) != 0) return false;
+  regfree(&regex);
+  return true;
+}
+
 Result<Json> parse_line(std::string_view line, const char* schema) {
   Json j = Json::parse(line, nullptr, false);
   if (j.is_discarded()) return fail("not a whole JSON object", "the trace may have been cut short; record it again");
@@ -195,6 +211,15 @@ Result<TraceHeader> decode_trace_header(std::string_view line) {
       }
     }
     job.interval = duration(*j, "interval").value_or(job.interval);
+    for (const auto& total : {job.epochs, job.steps}) {
+      if (total && *total < 1) return fail("the job's total is not above 0", "mend the header, or give --epochs or --steps");
+    }
+    for (const auto& pattern : {job.process, job.end_mark}) {
+      if (pattern && !is_regex(*pattern))
+        return fail("'" + harmless(*pattern) + "' is no extended regular expression", "mend the header, or give --process or --end-mark");
+    }
+  } else {
+    return fail("a trace without a job", "give a file that `run --record` wrote");
   }
   if (const Json* j = member(*parsed, "prior")) header.prior = {seconds(*j, "total_s"), seconds(*j, "unit_s"), seconds(*j, "save_s")};
   return header;
@@ -205,7 +230,7 @@ Result<Observation> decode_observation(std::string_view line, const Observation*
   if (!parsed) return tl::unexpected(parsed.error());
   const Json& j = *parsed;
   const auto time = number(j, "watcher_time");
-  if (!time) return fail("an observation without watcher_time", "give a file that `run --record` wrote");
+  if (!time || std::abs(*time) > 1e11) return fail("an observation without a possible watcher_time", "give a file that `run --record` wrote");
   const auto reach = word(bytes(j, "reach"), kReaches);
   if (!reach) return fail("an observation with an unknown reach", "give a file that this version of trainvigil wrote");
   Observation o;

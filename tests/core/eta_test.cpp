@@ -70,6 +70,21 @@ TEST(Eta, StepsOfUnevenSpacingCountByTheirRate) {
   EXPECT_NEAR(remaining(estimate(in), kStart + 2000), 2000, 40);
 }
 
+TEST(Eta, StaysWhereTheFirstSaveWasTheFirstSignOfTraining) {
+  Scenario s;  // no GPU, little CPU: only its checkpoints show that it trains
+  s.gpus.clear();
+  s.cpu_rate = 0.2;
+  s.look();
+  s.start();
+  s.looks(600);
+  s.epoch(0);
+  s.look();
+  for (int i = 0; i < 10; ++i) {
+    s.look();
+    ASSERT_TRUE(s.last.eta && s.last.eta->end.p50) << i;
+  }
+}
+
 TEST(Eta, ExpectedPullsTheFirstEstimate) {
   const double plain = remaining(at({2040}, 5), kStart + 2040);
   const double told = remaining(at({2040}, 5, 0, Seconds{155 * 60}), kStart + 2040);

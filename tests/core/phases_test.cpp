@@ -182,6 +182,14 @@ TEST(Phases, SavingWinsWhateverTheGpuDoes) {
   EXPECT_EQ(s.last.level, Level::ok);
 }
 
+TEST(Phases, PathThatIsNoDirectoryIsAFinding) {
+  Scenario s;
+  s.files_error = "Not a directory";
+  s.look();
+  EXPECT_TRUE(s.found("directory-unreadable"));
+  EXPECT_EQ(s.last.level, Level::warning);
+}
+
 TEST(Phases, UnreachableIsNeverCrashedAndKeepsTheLast) {
   Scenario s;
   s.healthy(2);
@@ -218,6 +226,22 @@ TEST(Phases, AnUnreadProcessTableMovesNoPhaseAndIsNoCrash) {
   EXPECT_NE(s.last.phase, Phase::crashed);
   EXPECT_FALSE(s.last.processes.has_value());
   EXPECT_TRUE(s.found("probe-partial"));
+}
+
+TEST(Phases, BlindFirstLookIsUnknownAndNotWaiting) {
+  Scenario s;
+  s.processes_read = false;
+  EXPECT_EQ(s.look().phase, Phase::unknown);
+  EXPECT_EQ(s.last.level, Level::unknown);
+}
+
+TEST(Phases, EmptyTableWhoseReadingWasDeniedIsNoCrash) {
+  Scenario s;
+  s.healthy(1);
+  s.alive = false;
+  s.sensors["process"] = {SensorStatus::denied, std::nullopt, std::nullopt};
+  s.looks(60);
+  EXPECT_EQ(s.last.phase, Phase::training);
 }
 
 TEST(Phases, NothingReadableForLongIsUnknownAndSaysWhatWasLast) {

@@ -141,6 +141,21 @@ TEST(Trace, ReaderNamesFileAndLineOfWhatItRefuses) {
   EXPECT_FALSE(TraceReader::open("/nonexistent/trace").has_value());
 }
 
+TEST(Trace, HeaderWithoutAUsableJobIsRefused) {
+  for (const char* job : {"null", R"({"epochs":-1})", R"({"steps":0})", R"j({"process":"("})j"}) {
+    EXPECT_FALSE(decode_trace_header(std::string(R"({"schema":"trainvigil.trace/1","job":)") + job + "}").has_value()) << job;
+  }
+}
+
+TEST(Trace, ImpossibleSizesAndTimesAreNotObserved) {
+  const auto o = decode_observation(
+      R"({"schema":"trainvigil.observation/1","watcher_time":5,"reach":"ok","files":[{"path":"a","type":"f","bytes":9223372036854775807},{"path":"b","type":"f","bytes":-5}]})",
+      nullptr);
+  ASSERT_TRUE(o.has_value());
+  for (const FileEntry& f : o->files->entries) EXPECT_FALSE(f.bytes.has_value()) << f.path;
+  EXPECT_FALSE(decode_observation(R"({"schema":"trainvigil.observation/1","watcher_time":9e18,"reach":"ok"})", nullptr).has_value());
+}
+
 TEST(Trace, WhatIsWholeBeforeACutIsRead) {
   const std::string line = encode_observation(full());
   const File file(kHead + "\n" + line + "\n" + line.substr(0, line.size() / 2));

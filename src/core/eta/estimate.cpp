@@ -188,10 +188,12 @@ Estimate estimate(const EtaInput& in) {
   if (k <= 1) {
     eta.basis = "one interval, it contains the warm-up";
   } else {
-    eta.basis = text("%zu intervals, usually %s each%s", d.size(), say_duration(Seconds{b}).c_str(), pause > 0 ? ", pauses charged" : "");
+    eta.basis = text("%zu interval%s, usually %s each%s", d.size(), d.size() == 1 ? "" : "s", say_duration(Seconds{b}).c_str(),
+                     pause > 0 ? ", pauses charged" : "");
   }
   if (k <= 2 && in.expected) eta.basis += ", and what earlier runs took";
-  out.eta = std::move(eta);
+  const bool all_done = in.total && in.ends->back().done >= *in.total;
+  if (!all_done) out.eta = std::move(eta);
 
   // Overdue: with few units seen the level itself is in doubt.
   double longest = b;

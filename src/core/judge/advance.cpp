@@ -50,7 +50,9 @@ EtaInput eta_input(const Look& look, const Job& job, const JobState::Impl& state
   in.now = epoch_seconds(look.now);
   in.expected = job.expected ? job.expected : state.prior.total;
   in.prior_unit = state.prior.unit;
-  if (run.work_began && !run.joined_late) {
+  // Work that was first noticed by its save says nothing about when it began.
+  const auto& ends = run.checkpoint.ends;
+  if (run.work_began && !run.joined_late && (ends.empty() || epoch_seconds(*run.work_began) < ends.front().at)) {
     in.began = epoch_seconds(*run.work_began);
     in.began_is_work = true;
   } else if (const auto start = look.to_watcher(run.start)) {
@@ -259,7 +261,8 @@ Verdict advance(const Job& job, const Prior& prior, JobState& job_state, const O
   if (runs && e.eta) {
     if (reckoning.total_untranslated) e.eta->basis += "; --epochs can not be compared with steps without a state file";
     hold_upper_bounds(state, reckoning, *e.eta);
-    v.eta = std::move(e.eta);
+    // The end is at hand and no further save is to come: nothing that a clock could tell.
+    if (e.eta->end.p50 || e.eta->next_checkpoint.p50) v.eta = std::move(e.eta);
   }
   const CheckpointView& view = state.run.checkpoint.view;
   if (const Checkpoint* c = newest_checkpoint(view)) v.checkpoint = *c;
@@ -274,7 +277,7 @@ Verdict advance(const Job& job, const Prior& prior, JobState& job_state, const O
     }
   }
   if (ruling.phase == Phase::unknown) v.last = LastKnown{state.phase, state.looked_at.value_or(look.now)};
-  v.summary = summarize(v, state, reckoning, look);
+  v.summary = summarize(v, state, reckoning, look, ruling.because);
   v.look_again_in = ruling.look_again_in;
   state.looked_at = look.now;
   state.last_progress = v.progress;

@@ -189,6 +189,7 @@ struct JobState::Impl {
   int runs = 0;
   std::vector<PastRun> past;  ///< the last few runs
   RunMemory run;
+  bool table_read = false;           ///< the process table was read once
   int partial_looks = 0;
   double usual_interval = 30;  ///< seconds between looks, moving average
   double told_p90 = 0;         ///< the end's p90 told last, and at which unit: it does not fall without news

@@ -142,6 +142,19 @@ const Process* elect(const Look& look, const std::vector<Process>& all, const Ru
   return best;
 }
 
+// An empty table whose reading failed or was cut is no table: the process may be in the part that is missing.
+bool unreadable(const Observation& o) {
+  if (!o.processes->empty()) return false;
+  for (const char* name : {"process", "processes"}) {
+    const auto sensor = o.sensors.find(name);
+    if (sensor == o.sensors.end()) continue;
+    const SensorStatus status = sensor->second.status;
+    if (status == SensorStatus::timeout || status == SensorStatus::denied || status == SensorStatus::cut || status == SensorStatus::absent)
+      return true;
+  }
+  return false;
+}
+
 void collect_tree(const std::vector<Process>& all, RunMemory& run, Life& life) {
   std::vector<ProcessId> tree;
   for (const Process& p : all) {
@@ -197,8 +210,9 @@ Life find_life(const Look& look, JobState::Impl& state) {
     state.boot_id = o.host.boot_id;
   }
   if (life.rebooted && state.run.main) state.run.rebooted = true;
-  if (!o.processes) return life;
+  if (!o.processes || unreadable(o)) return life;
   life.read = true;
+  state.table_read = true;
   const std::vector<Process>& all = *o.processes;
   if (state.run.main && !life.rebooted) {
     for (const Process& p : all) {

@@ -218,6 +218,7 @@ void describe(A& a, JobState::Impl& v) {
   a("runs", v.runs);
   a("past", v.past);
   a("run", v.run);
+  a("table_read", v.table_read);
   a("partial_looks", v.partial_looks);
   a("usual_interval", v.usual_interval);
   a("told_p90", v.told_p90);

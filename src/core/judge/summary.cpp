@@ -54,7 +54,7 @@ std::string say_stall(const Verdict& v, const JobState::Impl& state, const Recko
 
 }  // namespace
 
-std::string summarize(const Verdict& v, const JobState::Impl& state, const Reckoning& r, const Look& look) {
+std::string summarize(const Verdict& v, const JobState::Impl& state, const Reckoning& r, const Look& look, const std::string& because) {
   const RunMemory& run = state.run;
   switch (v.phase) {
     case Phase::waiting: {
@@ -67,8 +67,8 @@ std::string summarize(const Verdict& v, const JobState::Impl& state, const Recko
       return out;
     }
     case Phase::starting:
-      return "starting: the process runs since " + say_duration(look.now - look.to_watcher(run.start).value_or(run.first_seen.value_or(look.now))) +
-             " and shows no training yet";
+      return "starting: the process has been running for " +
+             say_duration(look.now - look.to_watcher(run.start).value_or(run.first_seen.value_or(look.now))) + " and shows no training yet";
     case Phase::training:
       return "training: " + say_progress(r) + say_until(v);
     case Phase::saving:
@@ -77,7 +77,7 @@ std::string summarize(const Verdict& v, const JobState::Impl& state, const Recko
       return say_stall(v, state, r, look);
     case Phase::crashed: {
       std::string out = "crashed" + say_cause(v, look) + ": the main process is gone";
-      if (run.gone_at) out += " since " + say_duration(look.now - *run.gone_at);
+      if (run.gone_at) out += " for " + say_duration(look.now - *run.gone_at);
       return out + ", " + say_progress(r) + "; " + say_last_good(v);
     }
     case Phase::completed: {
@@ -93,7 +93,7 @@ std::string summarize(const Verdict& v, const JobState::Impl& state, const Recko
     case Phase::unreachable:
       break;
     case Phase::unknown:
-      return "unknown: what was seen does not fit together, " + say_progress(r);
+      return "unknown: " + because + ", " + say_progress(r);
   }
   return to_string(v.phase);
 }

@@ -255,9 +255,11 @@ Ruling triangulate(const Facts& f, JobState::Impl& state, Statement& out) {
     r.cause = run.cause;
     r.confidence = Confidence::low;
     r.because = "the process table could not be read; a partial look moves no phase";
-    if (state.partial_looks >= Patience::looks && !has_claim(f.testimonies, Claim::progress) && !has_claim(f.testimonies, Claim::writes)) {
+    const bool blind_from_the_start = !state.table_read;
+    if ((blind_from_the_start || state.partial_looks >= Patience::looks) && !has_claim(f.testimonies, Claim::progress) &&
+        !has_claim(f.testimonies, Claim::writes)) {
       r.phase = Phase::unknown;
-      r.because = "the process table could not be read for several looks";
+      r.because = blind_from_the_start ? "the process table could not be read" : "the process table could not be read for several looks";
     }
     return r;
   }

@@ -125,7 +125,7 @@ void process_signal(const Look& look, const Life& life, RunMemory& run, Statemen
   if (claim == Claim::busy_wait) detail += ", I/O of the run stopped " + say_duration(look.now - since) + " ago";
   const bool as_usual = claim == Claim::moves && memory.usual_looks >= kUsualLooks && rates.cpu.value_or(0) >= kUsualShare * memory.usual_cpu &&
                         (!rates.io || *rates.io >= kUsualShare * std::min(memory.usual_io, kUsualIoFloor));
-  const bool stopped = memory.stopped_looks >= 2;
+  const bool stopped = life.main->state == 'T';
   const char* cause = stopped ? "process-stopped" : (memory.dstate_looks >= 3 ? "process-dstate" : "");
   if (stopped) out.find("process-stopped");
   const char* says = stopped ? "stopped" : claim == Claim::still ? "still" : (claim == Claim::busy_wait ? "busy-wait" : "alive");

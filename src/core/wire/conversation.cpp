@@ -321,7 +321,7 @@ void Probe::begin() {
 }
 
 void Probe::ask_scan() {
-  const bool full = looks_since_scan_ >= kFullScanEvery;
+  const bool full = looks_since_scan_ >= kFullScanEvery || table_.misses_one();
   // Twice: a process seen between fork and exec had not its own command line yet.
   request('F', "f", std::to_string(full ? 0 : before_last_pid_) + " -", [this](const Answer& answer) {
     const Scan scan = parse_scan(answer.lines);

@@ -17,9 +17,12 @@ std::vector<std::int64_t> ancestors(const Scan& scan, std::int64_t pid) {
   return chain;
 }
 
-/// The probe's own processes.
+/// The probe's own processes, and those that started it: on this machine the watcher itself, whose command line holds the pattern.
 std::set<std::int64_t> own_processes(const Scan& scan, std::int64_t shell_pid) {
   std::set<std::int64_t> own{shell_pid};
+  for (const std::int64_t pid : ancestors(scan, shell_pid)) {
+    if (pid > 1) own.insert(pid);  // 1 may well be the job, in a container
+  }
   for (const auto& [pid, process] : scan.found) {
     const auto chain = ancestors(scan, pid);
     if (std::find(chain.begin(), chain.end(), shell_pid) != chain.end()) own.insert(pid);
@@ -76,6 +79,15 @@ std::vector<std::int64_t> ProcessTable::take_new() {
   return pids;
 }
 
+bool ProcessTable::misses_one() const {
+  for (std::size_t job = 0; job < watches_.size(); ++job) {
+    if (!watches_[job].pattern) continue;
+    const bool found = std::any_of(known_.begin(), known_.end(), [job](const auto& item) { return item.second.matched.contains(job); });
+    if (!found) return true;
+  }
+  return false;
+}
+
 std::vector<std::int64_t> ProcessTable::take_unnamed() {
   std::vector<std::int64_t> pids;
   for (auto& [pid, known] : known_) {
@@ -114,6 +126,8 @@ void ProcessTable::add_facts(const std::vector<std::int64_t>& asked, const Proce
     process.start_ticks = line.start_ticks;
     process.cpu_s = static_cast<double>(line.cpu_ticks) / host.ticks_per_s;
     process.rss_kib = line.rss_pages * (host.page_bytes / 1024);
+    // Another program in the same process (a launcher that ended in exec): what it is called has to be read again.
+    if (!process.comm.empty() && process.comm != line.comm) known->second.named = false;
     process.threads = static_cast<int>(std::clamp<std::int64_t>(line.threads, 0, 1 << 30));
     process.comm = line.comm;
     if (host.boot_time) process.start = host_time(*host.boot_time + static_cast<double>(line.start_ticks) / host.ticks_per_s);

@@ -41,6 +41,8 @@ class ProcessTable {
   void set_gpu_holders(const std::map<std::int64_t, std::set<int>>& holders);
 
   /// A process that a pattern had matched was not there any more in this look.
+  /// A job's pattern matches nothing yet: its process may be one that is there and has only to become it by exec.
+  [[nodiscard]] bool misses_one() const;
   [[nodiscard]] bool lost_one() const { return lost_one_; }
   /// Absent when this look can not say.
   [[nodiscard]] std::optional<std::vector<Process>> processes(std::size_t job) const;
