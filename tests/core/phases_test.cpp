@@ -149,9 +149,28 @@ TEST(Phases, EndMarkBelowTheTotalIsCompletedEarly) {
   s.healthy(2);
   s.log = LogFacts{200, host_time(s.now), "epoch 2\ntraining stopped early\n"};
   s.look();
+  EXPECT_EQ(s.last.phase, Phase::training) << "the listing may be older than the log: it gets another look";
+  EXPECT_TRUE(s.last.look_again_in);
+  s.look(2);
   EXPECT_EQ(s.last.phase, Phase::completed);
   EXPECT_TRUE(s.found("ended-early"));
   EXPECT_EQ(s.last.level, Level::warning);
+}
+
+TEST(Phases, EndMarkThatIsReadBeforeTheLastSaveIsListedIsNoEarlyEnd) {
+  Scenario s;
+  s.job.log = "/log";
+  s.job.end_mark = "training finished";
+  s.log = LogFacts{100, host_time(s.now), "hello\n"};
+  s.healthy(4);
+  s.looks(570);
+  s.log = LogFacts{200, host_time(s.now), "training finished\n"};
+  s.look();
+  EXPECT_FALSE(s.found("ended-early"));
+  s.epoch(4, 1);
+  s.look(2);
+  EXPECT_EQ(s.last.phase, Phase::completed);
+  EXPECT_FALSE(s.found("ended-early"));
 }
 
 TEST(Phases, EndMarkOfAnEarlierAttemptInAnAppendedLogProvesNothing) {

@@ -11,20 +11,20 @@ class Gone(Case):
     def test_a_killed_run_is_crashed_within_one_poll_and_a_second_look(self):
         training = self.training(epochs=10)
         training.do("save 0")
-        watch = self.watch("local", *self.describe(training, 10), "--interval", "4s")
+        watch = self.watch("local", *self.describe(training, 10), "--interval", "20s")
         watch.until(phase="training")
         watch.skip()
         training.kill()
         self.gpus.free()
         killed = time.monotonic()
         crashed = watch.until(phase="crashed")
-        self.assertLess(crashed["_seen"] - killed, 4 + 10, watch.story())
+        self.assertLess(crashed["_seen"] - killed, 20 + 30, watch.story())
         self.assertEqual(crashed["level"], "critical")
         self.assertEqual(crashed["last_good"]["path"], "0")
         self.assertEqual(crashed["progress"]["done"], 1)
         after = watch.verdicts[watch.verdicts.index(crashed) - 1]
         self.assertNotEqual(after["phase"], "crashed")
-        self.assertLess(crashed["_seen"] - after["_seen"], 4.5, "the second look is to come sooner than the next poll\n" + watch.story())
+        self.assertLess(crashed["_seen"] - after["_seen"], 18, "the second look is to come sooner than the next poll\n" + watch.story())
 
     def test_status_tells_a_crash_with_exit_code_2(self):
         training = self.training(epochs=10)

@@ -112,11 +112,13 @@ TEST_P(EveryShell, AnUnchangedListingIsTheSameObject) {
 
 TEST_P(EveryShell, ProcessesOfThePatternAndTheirChildrenAreFound) {
   dir_.script("train me.sh", "sleep 300 & echo >started; wait");
-  const std::string run = "cd " + dir_.path() + " && exec './train me.sh' --token-of-this-test";
+  // Tests run side by side: the token is this process's own.
+  const std::string token = "--token-of-" + std::to_string(::getpid()) + "-x";
+  const std::string run = "cd " + dir_.path() + " && exec './train me.sh' " + token;
   Shell trainer({"/bin/sh", "-c", run});
   ASSERT_TRUE(eventually(Seconds(20), [this] { return std::filesystem::exists(dir_.path("started")); }));
   Job watched;
-  watched.process = "train me.*--token-of-this-te[s]t";
+  watched.process = "train me.*" + token.substr(0, token.size() - 1) + "[x]";
   Shell shell(command_);
   const auto probe = ProbeConversation::make({watched}, 9);
   const auto seen = shell.look(*probe);
@@ -126,7 +128,7 @@ TEST_P(EveryShell, ProcessesOfThePatternAndTheirChildrenAreFound) {
   for (const Process& process : *seen[0].processes) {
     const bool main = process.pid == trainer.pid();
     EXPECT_EQ(process.matched, main);
-    EXPECT_THAT(process.cmdline, HasSubstr(main ? "--token-of-this-test" : "sleep 300"));
+    EXPECT_THAT(process.cmdline, HasSubstr(main ? token : "sleep 300"));
     EXPECT_TRUE(process.start_ticks && process.start && process.cpu_s && process.state && process.user);
     EXPECT_LT(std::abs(epoch_seconds(*process.start) - epoch_seconds(*seen[0].host.time)), 100);
   }

@@ -56,6 +56,7 @@ std::vector<Shown> look(const Options& options) {
   if (directory)
     if (auto opened = History::open(*directory)) history.emplace(*std::move(opened));
   LookOptions how;
+  how.quick = true;  // the GPUs have no say in this
   how.verify_all = options.verify;
   const auto observations = look_at_all(jobs, plan_hosts(jobs, options, setup.config), how);
   std::vector<Shown> out;

@@ -135,6 +135,7 @@ struct LogMemory {
   int silent_looks = 0;
   Seconds longest_silence{0};
   bool end_mark = false;
+  std::optional<WatcherTime> marked_at;     ///< the end mark was first seen
   bool nan_now = false;
   std::string cause;  ///< the gravest thing its tail told, a finding's name
 };

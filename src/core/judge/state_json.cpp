@@ -139,6 +139,7 @@ void describe(A& a, LogMemory& v) {
   a("silent_looks", v.silent_looks);
   a("longest_silence", v.longest_silence);
   a("end_mark", v.end_mark);
+  a("marked_at", v.marked_at);
   a("nan_now", v.nan_now);
   a("cause", v.cause);
 }

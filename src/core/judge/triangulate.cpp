@@ -232,7 +232,10 @@ Ruling triangulate(const Facts& f, JobState::Impl& state, Statement& out) {
   if (f.life.main != nullptr) {
     const End end = proven_end(f, run, false);
     if (exceeded && run.completed_at && !run.completed_by_mark) run.completed_at.reset();
-    if (!run.completed_at && end != End::open && !(end == End::by_units && exceeded)) {
+    // One look reads log and listing side by side: a mark that is newer than the listing may belong to a save that the listing lacks.
+    const bool below = f.reckoning.done && f.reckoning.total && *f.reckoning.done < *f.reckoning.total;
+    const bool unconfirmed = end == End::by_mark && below && run.log.marked_at == f.look.now;
+    if (!run.completed_at && end != End::open && !(end == End::by_units && exceeded) && !unconfirmed) {
       run.completed_at = f.look.now;
       run.completed_by_mark = end == End::by_mark;
     }
@@ -247,7 +250,9 @@ Ruling triangulate(const Facts& f, JobState::Impl& state, Statement& out) {
       if (f.look.now - *run.completed_at > Patience::lingering) out.find("finished-but-alive");
       return r;
     }
-    return alive(f, state, out);
+    Ruling r = alive(f, state, out);
+    if (unconfirmed) r.look_again_in = Seconds{2};
+    return r;
   }
   if (!f.life.read && (f.look.job.process || f.look.job.pid)) {
     Ruling r;

@@ -132,6 +132,8 @@ void log_signal(const Look& look, const Life& life, RunMemory& run, Statement& o
     const auto own = static_cast<std::size_t>(std::max<std::int64_t>(0, *log.bytes - memory.base));
     if (tail.size() > own) tail.remove_prefix(tail.size() - own);
     read_tail(look.job, memory, tail);
+    if (!memory.end_mark) memory.marked_at.reset();
+    if (memory.end_mark && !memory.marked_at) memory.marked_at = look.now;
     if (grew && reports_progress(last_line(tail))) claim = Claim::progress;
   }
   if (grew) {

@@ -100,6 +100,8 @@ class Case(unittest.TestCase):
         """Runs a command to its end."""
         command = self.command(name, target, *options)
         if name in ("status", "run", "check", "wait", "checkpoints", "discover", "doctor", "replay", "history", "report", "silence"):
+            if name in ("status", "check") and "--probe-timeout" not in options:
+                command += ["--probe-timeout", "12s"]  # a look that may take less asks the GPUs for less
             command += ([] if "--state-dir" in options else ["--state-dir", self.state]) + self.reach(target)
         done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=text, errors="replace" if text else None,
                               timeout=processes.patience(within), env=environment or self.environment(), cwd=self.folder)
