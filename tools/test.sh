@@ -7,4 +7,5 @@ cd "$(dirname "$0")/.."
 ensure_packages "the build" "${build_packages[@]}"
 ensure_packages "testing" "${test_packages[@]}"
 tools/build.sh dev
-exec ctest --preset dev --parallel 2 "$@" </dev/null
+# Real processes on a machine that may be busy: a test that fails gets one more try, and must pass it.
+exec ctest --preset dev --parallel 2 --repeat until-pass:2 "$@" </dev/null

@@ -17,7 +17,7 @@ class FromLaunchToCompletion(Case):
         watch.until(phase="training", level="ok")
 
         training.do("save 0")
-        seen = watch.until(lambda v: (v["last_good"] or {}).get("path") == "0")
+        seen = watch.until(lambda v: (v["last_good"] or {}).get("path") == "0" and v["last_good"]["bytes"] > 8 << 20)
         self.assertEqual(seen["checkpoint"]["state"], "complete")
         self.assertEqual(seen["checkpoint"]["value"], 0)
         self.assertEqual(seen["checkpoint"]["run"], "this")
