@@ -151,7 +151,9 @@ void name_damage(const Look& look, const Life& life, const RunMemory& run, const
   if (stale) out.find("checkpoint-stale", Level::ok);
   if (view.rotated) out.find("checkpoint-rotated", Level::ok);
   if (look.seen.files && look.seen.files->cut) out.find("listing-cut", Level::ok);
-  const bool cut_short = memory.quiet_looks >= 2 || gone;
+  // Two looks may be a second apart: a save that pauses is cut short only after the quiet time of a save.
+  const bool paused_for_long = memory.quiet_looks >= 2 && memory.grew_at && look.now - *memory.grew_at > kFreshSave;
+  const bool cut_short = paused_for_long || gone;
   if (newest != nullptr) {
     const bool unfinished = newest->state == CheckpointState::partial || (newest->state == CheckpointState::saving && cut_short);
     if (newest->missing_shard && newest->state != CheckpointState::saving) out.find("checkpoint-missing-shard");
