@@ -66,6 +66,10 @@ std::optional<Stall> find_stall(const Facts& facts, const JobState::Impl& state)
         if (t->cause.empty()) continue;
         if (cause.empty() || t->source == Source::process) cause = t->cause;
       }
+      // A third witness may name it better than the two that proved it.
+      for (const Testimony& t : all) {
+        if (cause.empty() && alarming(t.claim)) cause = t.cause;
+      }
       if (!found || since < found->since) found = Stall{since, cause, describe(a) + "; " + describe(b)};
     }
   }
