@@ -46,7 +46,7 @@ class Hung(Case):
         training.do("spin on")
         self.gpus.spin()
         stalled = watch.until(phase="stalled", within=120)
-        self.assertIn("gpu-spin", stalled["findings"] + [stalled["cause"]])
+        self.assertIn("gpu-spin", stalled["findings"] + [stalled["cause"]], watch.story())
         self.assertEqual(stalled["level"], "critical")
 
     def test_the_state_of_a_hang_survives_between_calls(self):

@@ -127,7 +127,7 @@ void add_own_findings(const Look& look, const JobState::Impl& state, const Recko
                       Statement& out) {
   const RunMemory& run = state.run;
   const bool alive = ruling.phase == Phase::training || ruling.phase == Phase::saving;
-  if (alive && e.overdue_at && epoch_seconds(look.now) > *e.overdue_at) {
+  if (ruling.phase == Phase::training && e.overdue_at && epoch_seconds(look.now) > *e.overdue_at) {
     // While others see the run train at its usual pace, a late checkpoint is a slow unit for much longer than when nobody does.
     const double level = e.level.value_or(0);
     const double last = run.checkpoint.ends.back().at;
