@@ -16,7 +16,6 @@ class Plugin(Case):
 
     def test_one_line_with_performance_data(self):
         training = self.training(epochs=10)
-        training.do("save 0")
         result = self.check_code(self.check(training), 0)
         self.assertRegex(result.out, LINE)
         self.assertTrue(result.out.startswith("TRAINVIGIL OK - "))
@@ -24,7 +23,6 @@ class Plugin(Case):
 
     def test_codes_and_history_between_calls(self):
         training = self.training(epochs=10)
-        training.do("save 0")
         self.check_code(self.check(training), 0)
         training.kill()
         self.gpus.free()
@@ -39,7 +37,6 @@ class Plugin(Case):
 
     def test_quiet_says_nothing_while_all_is_well(self):
         training = self.training(epochs=10)
-        training.do("save 0")
         result = self.check_code(self.check(training, "--quiet"), 0)
         self.assertEqual(result.out + result.err, "")
         training.kill()
@@ -64,7 +61,6 @@ class Plugin(Case):
     def test_two_at_once(self):
         """cron starts the next one while the last one still looks."""
         training = self.training(epochs=10)
-        training.do("save 0")
         command = self.command("check", "local", *self.describe(training, 10), "--state-dir", self.state)
         running = [subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=self.environment(),
                                     cwd=self.folder) for _ in range(4)]
@@ -82,7 +78,6 @@ class Plugin(Case):
 
     def test_history_keeps_targets_of_one_name_apart(self):
         training = self.training(epochs=10)
-        training.do("save 0")
         self.check_code(self.check(training, "--name", "same"), 0)
         result = self.tv("check", "local", "--process", "something/else", "--name", "same")
         self.check_has(result.err, "same")

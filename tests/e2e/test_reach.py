@@ -25,7 +25,7 @@ class Outage(Case):
         self.sshd.start()
         back = watch.until(lambda v: v["phase"] != "unreachable", within=90)
         self.assertEqual(back["run"], before["run"])
-        watch.until(phase="training", level="ok")
+        self.assertTrue(self.calm(watch.until(phase="training")), watch.story())
         self.assertTrue(set(watch.phases()) <= {"starting", "training", "unreachable", "saving"}, watch.phases())
 
     def test_gone_and_back_over_libssh(self):

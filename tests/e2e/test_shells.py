@@ -21,8 +21,7 @@ class LoginShells(Case):
         training.do("save 0")
         for options in ([], ["-c", self.write("t.toml", '[host.user-%s]\ntransport = "openssh"\n' % user)]):
             with self.subTest(shell=shell, options=options):
-                result = self.check_code(self.tv("status", "user-" + user, *self.describe(training), "--json", *options), 0)
-                verdict = result.lines[-1]
+                verdict = self.check_calm(self.tv("status", "user-" + user, *self.describe(training), "--json", *options))
                 self.assertEqual((verdict["phase"], verdict["progress"]["done"]), ("training", 1))
                 self.assertEqual(verdict["processes"]["main_pid"], training.pid)
         self.no_process_left()
@@ -70,7 +69,7 @@ class NoisyStartUp(Case):
             file.write(text)
         training = self.training()
         training.do("save 0")
-        verdict = self.check_code(self.tv("status", "gpu1", *self.describe(training), "--json"), 0).lines[-1]
+        verdict = self.check_calm(self.tv("status", "gpu1", *self.describe(training), "--json"))
         self.assertEqual((verdict["phase"], verdict["progress"]["done"]), ("training", 1))
 
     def test_greetings_without_end_of_line_and_on_both_streams(self):

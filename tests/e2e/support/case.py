@@ -126,6 +126,18 @@ class Case(unittest.TestCase):
         self.assertEqual(result.code, code, str(result))
         return result
 
+    @staticmethod
+    def calm(verdict):
+        """All is well, but for one thing: the stand-in saves when it is told to, in no rhythm that a first save a second after the start could promise."""
+        return verdict["level"] == "ok" or verdict["findings"] == ["checkpoint-overdue"]
+
+    def check_calm(self, result):
+        """The last verdict of a command, which is calm; the exit code tells its level."""
+        verdict = result.lines[-1]
+        self.assertTrue(self.calm(verdict), str(result))
+        self.assertEqual(result.code, {"ok": 0, "warning": 1}[verdict["level"]], str(result))
+        return verdict
+
     def check_has(self, text, *patterns):
         for pattern in patterns:
             self.assertRegex(text, re.compile(pattern, re.IGNORECASE | re.DOTALL))
