@@ -71,9 +71,18 @@ struct LayoutMemory {
   struct Seen {
     std::optional<std::int64_t> bytes;
     std::optional<HostTime> mtime;
-    std::optional<HostTime> since;  ///< host time at which this size and time were first seen
+  };
+  /// A save as a whole, to tell whether it still changes when file times do not (a file server whose clock is wrong, copies that keep their times).
+  struct SeenSave {
+    std::int64_t files = 0;
+    std::int64_t bytes = 0;
+    std::optional<HostTime> modified;       ///< newest file time
+    std::optional<HostTime> same_since;     ///< host time of the look that first saw it like this
+    std::optional<HostTime> changed_after;  ///< host time of the look before that; absent when it was like this at the first look
+    std::int64_t same_looks = 0;            ///< looks since then that saw no change
   };
   std::map<std::string, Seen> files;              ///< big files of the newest saves and in-place names only
+  std::map<std::string, SeenSave> saves;          ///< the newest ones
   std::optional<HostTime> seen_at;                ///< host time of the last listing
   std::optional<std::int64_t> highest_own;        ///< highest counter of this run ever seen
   std::map<std::string, std::int64_t> rewrites;   ///< in-place name → rewrites seen since the run started
@@ -90,8 +99,7 @@ struct LayoutInput {
   std::optional<bool> alive;           ///< the main process is there
   std::optional<std::int64_t> epochs;  ///< the operator's totals, which settle the unit of names with both
   std::optional<std::int64_t> steps;
-  std::string cmdline;          ///< of the main process: --resume arguments
-  bool quiet_for_long = false;  ///< nothing grew for two polls although this listing was taken again
+  std::string cmdline;  ///< of the main process: --resume arguments
 };
 
 /// Judges a listing. Total: any input gives a view. Updates memory. O(n log n) in the number of entries.

@@ -64,6 +64,46 @@ TEST_F(Watch, AShrunkenFileIsBeingWritten) {
   EXPECT_EQ(look(130, {file("ckpt.pt", 20'000'000, 130, Integrity::unchecked)}).checkpoints.at(0).state, CheckpointState::saving);
 }
 
+TEST_F(Watch, ASaveThatStillChangesIsNotCalledWholeBecauseTheFileServersClockIsBehind) {
+  const double behind = -600;
+  look(100, {});
+  // Uncertified, each file whole in itself, times ten minutes old although they were written just now.
+  auto view = look(130, {file("0/model.safetensors", 60'000'000, 125 + behind)});
+  EXPECT_EQ(view.checkpoints.at(0).state, CheckpointState::saving);
+  view = look(160, {file("0/model.safetensors", 60'000'000, 125 + behind), file("0/extra.safetensors", 60'000'000, 150 + behind)});
+  EXPECT_EQ(view.checkpoints.at(0).state, CheckpointState::saving);
+  const std::vector<FileEntry> whole{file("0/model.safetensors", 60'000'000, 125 + behind), file("0/extra.safetensors", 60'000'000, 150 + behind)};
+  EXPECT_EQ(look(180, whole).checkpoints.at(0).state, CheckpointState::saving);
+  EXPECT_EQ(look(240, whole).checkpoints.at(0).state, CheckpointState::complete);
+}
+
+TEST_F(Watch, ASaveFromTheFutureIsWholeOnceNothingChanges) {
+  const std::vector<FileEntry> ahead{file("ckpt.pt", 60'000'000, 900, Integrity::unchecked)};
+  EXPECT_EQ(look(100, ahead).checkpoints.at(0).state, CheckpointState::saving);
+  EXPECT_EQ(look(130, ahead).checkpoints.at(0).state, CheckpointState::saving);
+  EXPECT_EQ(look(170, ahead).checkpoints.at(0).state, CheckpointState::complete);
+}
+
+TEST_F(Watch, AnOldSaveThatLosesFilesIsNotBeingWritten) {
+  const auto save = [](int n, double at) {
+    const auto dir = "epoch_" + std::to_string(n) + "/";
+    return std::vector<FileEntry>{file(dir + "a.safetensors", 60'000'000, at), file(dir + "b.safetensors", 60'000'000, at)};
+  };
+  std::vector<FileEntry> both = save(1, 100), second = save(2, 700);
+  both.insert(both.end(), second.begin(), second.end());
+  look(800, both);
+  both.erase(both.begin());
+  const auto view = look(830, both);
+  ASSERT_EQ(view.checkpoints.size(), 2U);
+  EXPECT_EQ(view.checkpoints.at(1).state, CheckpointState::partial);
+  EXPECT_TRUE(view.checkpoints.at(1).being_deleted);
+}
+
+TEST_F(Watch, LooksFarApartLeaveItToTheTimes) {
+  look(100, {});
+  EXPECT_EQ(look(700, {file("0/model.safetensors", 60'000'000, 300)}).checkpoints.at(0).state, CheckpointState::complete);
+}
+
 TEST_F(Watch, RemembersWhereTheRunBeganAfterRotation) {
   const auto old = [](int epoch) { return file("epoch_" + std::to_string(epoch) + ".pth", 60'000'000, -90'000 + epoch * 600); };
   look(100, {old(1), old(2), old(3), old(4), old(5)});

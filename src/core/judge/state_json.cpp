@@ -78,11 +78,20 @@ template <typename A>
 void describe(A& a, LayoutMemory::Seen& v) {
   a("bytes", v.bytes);
   a("mtime", v.mtime);
-  a("since", v.since);
+}
+template <typename A>
+void describe(A& a, LayoutMemory::SeenSave& v) {
+  a("files", v.files);
+  a("bytes", v.bytes);
+  a("modified", v.modified);
+  a("same_since", v.same_since);
+  a("changed_after", v.changed_after);
+  a("same_looks", v.same_looks);
 }
 template <typename A>
 void describe(A& a, LayoutMemory& v) {
   a("files", v.files);
+  a("saves", v.saves);
   a("seen_at", v.seen_at);
   a("highest_own", v.highest_own);
   a("rewrites", v.rewrites);

@@ -7,6 +7,7 @@ namespace trainvigil::layouts {
 namespace {
 
 constexpr double kSameSize = 0.98;
+constexpr Seconds kCompanionQuiet{5.0};  // it decides nothing, so a short pause is enough
 
 std::optional<Unit> unit_of_rewrites(const LayoutInput& in) { return in.epochs ? Unit::epoch : Unit::save; }
 
@@ -131,7 +132,7 @@ std::vector<SaveInProgress> in_progress(const Context& c) {
     if (known) p.bytes = bytes;
     if (expected > bytes) p.expected_bytes = expected;
     const auto age = age_of(c, p.modified);
-    p.leftover = !grew && (c.in.alive == false || (age ? *age >= c.quiet : c.in.quiet_for_long));
+    p.leftover = !grew && (c.in.alive == false || (age && *age >= c.quiet));
     p.why = p.leftover ? "a temporary name that nothing has written to for long" : "a temporary name";
     out.push_back(std::move(p));
   }
@@ -153,7 +154,7 @@ std::vector<SaveInProgress> in_progress(const Context& c) {
         const auto& e = c.listing.entries[i];
         const auto age = age_of(c, e.mtime);
         if (c.grew[i] || e.integrity == Integrity::truncated ||
-            (age && *age < kQuietFile / 4 && c.in.alive != false && e.integrity != Integrity::ok)) {
+            (age && *age < kCompanionQuiet && c.in.alive != false && e.integrity != Integrity::ok)) {
           out.push_back({std::string(companion->path), e.bytes, std::nullopt, e.mtime,
                          "a companion of " + std::string(base_name(s.path())) + " that changed just now", false});
           break;

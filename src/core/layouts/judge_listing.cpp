@@ -170,9 +170,7 @@ void remember(Context& c, const std::vector<const Save*>& order) {
   const auto keep = [&](Index i) {
     const auto& e = c.listing.entries[i];
     if (files.size() >= kRememberedFiles) return;
-    const auto old = c.memory.files.find(e.path);
-    const bool same = old != c.memory.files.end() && old->second.bytes == e.bytes && old->second.mtime == e.mtime;
-    files.insert_or_assign(e.path, LayoutMemory::Seen{e.bytes, e.mtime, same ? old->second.since : c.in.now});
+    files.insert_or_assign(e.path, LayoutMemory::Seen{e.bytes, e.mtime});
   };
   const auto heaviest = [&](const Save& s) -> std::optional<Index> {
     std::optional<Index> best;
@@ -197,6 +195,7 @@ void remember(Context& c, const std::vector<const Save*>& order) {
     }
   }
   c.memory.files = std::move(files);
+  remember_changes(c, order);
   if (c.in.now) c.memory.seen_at = c.in.now;
 }
 
@@ -215,7 +214,7 @@ CheckpointView judge_listing(const LayoutInput& in, LayoutMemory& memory) {
   if (!in.listing) return view;
   const auto collected = collect(*in.listing);
   auto assembled = assemble(*in.listing, collected);
-  Context c{in, *in.listing, collected, assembled.saves, assembled.unnumbered, assembled.families, assembled.dated, memory, {}, {}, {}, {}};
+  Context c{in, *in.listing, collected, assembled.saves, assembled.unnumbered, assembled.families, assembled.dated, memory};
   for (const auto& s : c.saves) c.beside.try_emplace(s.container);
   const auto stands_beside = [&](Index container, std::string_view name) {
     if (const auto it = c.beside.find(container); it != c.beside.end()) it->second.push_back(name);
@@ -225,7 +224,11 @@ CheckpointView judge_listing(const LayoutInput& in, LayoutMemory& memory) {
     if (d.parent != kNone) stands_beside(d.parent, d.name);
 
   follow_run(in, memory);
+  for (const auto& loose : collected.loose)
+    if (const auto& e = in.listing->entries[loose.entry]; e.mtime && age_of(c, e.mtime) && (!c.log_modified || *e.mtime > *c.log_modified))
+      c.log_modified = e.mtime;
   compare_with_memory(c);
+  follow_changes(c);
   learn_quiet(c);
   find_pointers(c);
   apply_links(c);

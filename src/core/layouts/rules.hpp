@@ -27,19 +27,22 @@ struct Context {
   std::vector<Family>& families;
   const std::vector<std::vector<Index>>& dated;
   LayoutMemory& memory;
-  std::map<Index, std::vector<std::string_view>> beside;  ///< loose names by directory, for the tables
-  std::map<Index, std::vector<PointerFact>> pointers;     ///< by directory
-  std::vector<bool> grew;                                 ///< by entry: more bytes than in the last listing
-  std::vector<const LayoutMemory::Seen*> gone;            ///< remembered files that are not there any more
-  Seconds quiet{60.0};                                    ///< a save in which nothing moved for so long is over
+  std::map<Index, std::vector<std::string_view>> beside{};  ///< loose names by directory, for the tables
+  std::map<Index, std::vector<PointerFact>> pointers{};     ///< by directory
+  std::vector<bool> grew{};                                 ///< by entry: more bytes than in the last listing
+  std::vector<const LayoutMemory::Seen*> gone{};            ///< remembered files that are not there any more
+  std::optional<HostTime> log_modified{};                   ///< newest time of a file that is no checkpoint: logs, event files, tables
+  Seconds quiet{60.0};                                      ///< a save in which nothing moved for so long is over
 };
 
 /// Quiet time before a directory counts as left alone; see reference in docs/checkpoints.md.
 inline constexpr Seconds kQuiet{60.0};
-/// One file is written without pauses, so less is enough.
-inline constexpr Seconds kQuietFile{20.0};
+/// Less is enough where the training's own log went on for so long after the save.
+inline constexpr Seconds kQuietLogged{20.0};
 inline constexpr Seconds kQuietLimit{1800.0};
 
+/// How each save looks beside what is remembered of it; for `fresh`.
+void follow_changes(Context& context);
 void find_pointers(Context& context);
 void apply_links(Context& context);
 void assign_units(const Context& context);
@@ -54,6 +57,8 @@ std::optional<FileProgress> read_progress(const Context& context);
 
 /// Whether something in these entries is being written now.
 bool fresh(const Context& context, const Save& save, Seconds quiet);
+void remember_changes(Context& context, const std::vector<const Save*>& newest_first);
+/// Absent where there is no time or it lies in the future: the clock of a file server is not the host's.
 std::optional<Seconds> age_of(const Context& context, std::optional<HostTime> t);
 
 }  // namespace trainvigil::layouts

@@ -67,9 +67,10 @@ struct Save {
   CheckpointRun run = CheckpointRun::unknown;
   std::string why;
   bool being_deleted = false, missing_shard = false, implausible_size = false;
-  bool certified = false;   ///< by something that is written after the data
-  bool linked = false;      ///< a link written after it points at it
-  bool half_epoch = false;  ///< taken inside the epoch its name tells
+  bool certified = false;       ///< by something that is written after the data
+  bool linked = false;          ///< a link written after it points at it
+  bool half_epoch = false;      ///< taken inside the epoch its name tells
+  LayoutMemory::SeenSave seen;  ///< how it looks now and since when
 
   [[nodiscard]] std::string_view path() const { return pieces.front()->path; }
 };

@@ -150,10 +150,11 @@ class Judge {
 
  private:
   struct Opinion {
-    std::string objection;  ///< a fact that says "not whole"
-    std::string support;    ///< a fact that says "whole"
-    std::string doubt;      ///< something that should be there and is not; time decides
-    bool strict = false;    ///< of the doubt: time does not decide
+    std::string objection;   ///< a fact that says "not whole"
+    std::string support;     ///< a fact that says "whole"
+    bool each_only = false;  ///< of the support: it says that each file is whole, not that all are there
+    std::string doubt;       ///< something that should be there and is not; time decides
+    bool strict = false;     ///< of the doubt: time does not decide
     bool shard = false, implausible = false;
   };
 
@@ -211,8 +212,10 @@ class Judge {
         o.strict = signs[i].strict;
       }
     }
-    if (o.support.empty() && format_whole && o.doubt.empty())
+    if (o.support.empty() && format_whole && o.doubt.empty()) {
+      o.each_only = s.pieces.front()->directory != kNone;
       o.support = f.weights_files == 1 ? "its format is whole" : "the formats of all its files are whole";
+    }
     if (f.tiny_model) {
       object("the model's weights are far smaller than the optimizer's states");
       o.implausible = true;
@@ -256,7 +259,6 @@ class Judge {
 
   void judge(Save& s, const Save* measure, std::uint64_t certificates_before, bool newer_exists) {
     auto o = opinion_of(s, measure, certificates_before);
-    const bool single = s.pieces.size() == 1 && s.pieces.front()->directory == kNone;
     if (!s.facts.bad.empty()) {
       s.state = CheckpointState::corrupt;
       s.why = std::string(s.facts.bad) + " is not of its format";
@@ -285,17 +287,29 @@ class Judge {
       s.why = formats ? "the formats of all its files are whole" : "nothing in it has changed for long";
       return;
     }
+    if (o.each_only && fresh(c_, s, c_.quiet)) {
+      s.state = CheckpointState::saving;
+      s.why = "what is there is whole, but it changed just now and nothing says that no more files follow";
+      return;
+    }
     if (!o.support.empty()) {
       s.certified = true;
       s.why = o.support;
       return;
     }
-    if (fresh(c_, s, single || s.facts.files == s.pieces.size() ? kQuietFile : c_.quiet)) {
+    if (fresh(c_, s, files_only(s) && log_went_on(s) ? kQuietLogged : c_.quiet)) {
       s.state = CheckpointState::saving;
       s.why = "changed just now, and nothing says that it is finished";
       return;
     }
     s.why = "nothing in it has changed for long";
+  }
+
+  static bool files_only(const Save& s) { return s.facts.files == s.pieces.size(); }
+
+  /// Most loops save and train in turn: a line logged well after the last byte of the save says that they are past it.
+  [[nodiscard]] bool log_went_on(const Save& s) const {
+    return s.facts.modified && c_.log_modified && *c_.log_modified - *s.facts.modified >= kQuietLogged;
   }
 
   /// Rotation takes files away from old saves: they lack what every newer one has, and what is left of them is whole.
@@ -323,22 +337,6 @@ class Judge {
 };
 
 }  // namespace
-
-std::optional<Seconds> age_of(const Context& c, std::optional<HostTime> t) {
-  if (!t || !c.in.now) return std::nullopt;
-  return std::max(Seconds{0}, *c.in.now - *t);
-}
-
-bool fresh(const Context& c, const Save& s, Seconds quiet) {
-  for (const auto* p : s.pieces)
-    for (auto i : p->entries)
-      if (c.grew[i]) return true;
-  if (c.in.alive == false) return false;  // nobody is there to write
-  const auto newest = s.facts.modified ? s.facts.modified : s.facts.directory_modified;
-  const auto age = age_of(c, newest);
-  if (!age) return !c.in.quiet_for_long;
-  return *age < quiet;
-}
 
 void judge_completeness(Context& context) { Judge(context).run(); }
 
