@@ -201,6 +201,25 @@ TEST(Phases, SavingWinsWhateverTheGpuDoes) {
   EXPECT_EQ(s.last.level, Level::ok);
 }
 
+TEST(Phases, AFirstSaveThatNothingCertifiesIsWaitedForAndIsNoDamage) {
+  Scenario s;
+  s.look();
+  s.start();
+  s.work();
+  s.looks(600);
+  s.put("0/config.json", 1400, 50, Integrity::unchecked);
+  s.put("0/model.safetensors", 100'000'000, 2);
+  s.look(1);
+  EXPECT_EQ(s.last.phase, Phase::saving);
+  for (int i = 0; i < 10; ++i) {
+    s.look();
+    EXPECT_FALSE(s.found("checkpoint-partial")) << i;
+  }
+  ASSERT_TRUE(s.last.last_good);
+  EXPECT_EQ(s.last.last_good->path, "0");
+  EXPECT_EQ(s.last.phase, Phase::training);
+}
+
 TEST(Phases, PathThatIsNoDirectoryIsAFinding) {
   Scenario s;
   s.files_error = "Not a directory";

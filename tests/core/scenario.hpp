@@ -79,6 +79,7 @@ class Scenario {
     put(d + "model.safetensors", 1'700'000'000, age_s + 2);
     put(d + "optimizer_state_dict.pt", 3'000'000'000, age_s + 1);
     put(d + "scheduler_state_dict.pt", 1500, age_s);
+    put(d + "training_state.json", 120, age_s);
     listing.entries.push_back(
         {std::to_string(n), FileType::directory, std::nullopt, host_time(now + skew - age_s), std::nullopt, Integrity::unchecked, std::nullopt});
   }

@@ -113,6 +113,7 @@ void describe(A& a, Checkpoint& v) {
   a("run", v.run);
   a("why", v.why);
   a("missing_shard", v.missing_shard);
+  a("unproven", v.unproven);
   a("being_deleted", v.being_deleted);
   a("implausible_size", v.implausible_size);
 }

@@ -70,6 +70,7 @@ Checkpoint to_checkpoint(const Save& s) {
   out.why = s.why;
   out.missing_shard = s.missing_shard;
   out.implausible_size = s.implausible_size;
+  out.unproven = s.unproven && s.state == CheckpointState::saving;
   out.being_deleted = s.being_deleted;
   return out;
 }

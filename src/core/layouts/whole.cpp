@@ -289,6 +289,7 @@ class Judge {
     }
     if (o.each_only && fresh(c_, s, c_.quiet)) {
       s.state = CheckpointState::saving;
+      s.unproven = true;
       s.why = "what is there is whole, but it changed just now and nothing says that no more files follow";
       return;
     }
@@ -299,6 +300,7 @@ class Judge {
     }
     if (fresh(c_, s, files_only(s) && log_went_on(s) ? kQuietLogged : c_.quiet)) {
       s.state = CheckpointState::saving;
+      s.unproven = true;
       s.why = "changed just now, and nothing says that it is finished";
       return;
     }
