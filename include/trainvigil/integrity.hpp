@@ -32,7 +32,9 @@ struct IntegrityStep {
 /// Says whether reading this file can tell anything (by name), so that others are left alone.
 bool integrity_readable(std::string_view path, std::int64_t bytes);
 
-/// Call first with no chunks, then with all chunks read so far, until `more` is empty. At most three rounds.
+inline constexpr int kMostIntegrityRounds = 40;  ///< of one file; nearly all need one or two
+
+/// Call first with no chunks, then with all chunks read so far, until `more` is empty: at most kMostIntegrityRounds rounds.
 /// `whole_format`: also check what costs more reads (`checkpoints --verify`).
 IntegrityStep check_integrity(std::string_view path, std::int64_t bytes, const std::vector<ByteChunk>& chunks, bool whole_format = false);
 

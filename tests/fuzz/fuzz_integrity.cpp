@@ -41,7 +41,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (int round = 0;; ++round) {
     const IntegrityStep step = check_integrity(path, bytes, chunks, whole);
     if (step.more.empty()) return 0;
-    PROMISE(round < 3);
+    PROMISE(round < kMostIntegrityRounds);
     for (const ByteRange& range : step.more) {
       PROMISE(range.offset >= 0 && range.length > 0 && range.length <= kLargestRead);
       const auto from = std::min(static_cast<std::size_t>(range.offset), file.size());

@@ -81,6 +81,7 @@ std::string test_name(const testing::TestParamInfo<Fixture>& fixture) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Listings, Frameworks, testing::ValuesIn(test::read_fixtures("frameworks.txt")), test_name);
+INSTANTIATE_TEST_SUITE_P(PartLists, Frameworks, testing::ValuesIn(test::read_fixtures("part_lists.txt")), test_name);
 
 }  // namespace
 }  // namespace trainvigil

@@ -19,7 +19,7 @@ inline std::string slurp(const std::string& path) {
 
 inline IntegrityStep integrity_of(std::string_view name, const std::string& content, bool whole = false) {
   std::vector<ByteChunk> chunks;
-  for (int round = 0; round <= 3; ++round) {
+  for (int round = 0; round <= kMostIntegrityRounds; ++round) {
     auto step = check_integrity(name, static_cast<std::int64_t>(content.size()), chunks, whole);
     if (step.more.empty()) return step;
     for (const auto& range : step.more) {
@@ -28,7 +28,7 @@ inline IntegrityStep integrity_of(std::string_view name, const std::string& cont
       chunks.push_back({range.offset, content.substr(begin, static_cast<std::size_t>(range.length))});
     }
   }
-  throw std::runtime_error("more than three rounds");
+  throw std::runtime_error("too many rounds");
 }
 
 inline std::string little(std::uint64_t value, int width) {
@@ -72,6 +72,20 @@ inline std::string npy(std::size_t elements) {
   header.resize((10 + header.size() + 64) / 64 * 64 - 10 - 1, ' ');
   header += '\n';
   return std::string("\x93NUMPY\x01\x00", 8) + little(header.size(), 2) + header + std::string(8 * elements, '\x33');
+}
+
+/// Two key-value pairs, a tensor of 32-bit numbers and one of blocks. `vocabulary`: bytes of a third pair.
+inline std::string gguf(std::size_t vocabulary = 0, bool pad_the_end = true) {
+  const auto text = [](const std::string& s) { return little(s.size(), 8) + s; };
+  std::string out = "GGUF" + little(3, 4) + little(2, 8) + little(vocabulary > 0 ? 3 : 2, 8);
+  out += text("general.name") + little(8, 4) + text("made by a test");
+  out += text("a.list") + little(9, 4) + little(8, 4) + little(2, 8) + text("one") + text("two");
+  if (vocabulary > 0) out += text("tokens") + little(9, 4) + little(0, 4) + little(vocabulary, 8) + std::string(vocabulary, 'v');
+  out += text("w") + little(2, 4) + little(10, 8) + little(3, 8) + little(0, 4) + little(0, 8);  // 120 bytes
+  out += text("q") + little(1, 4) + little(64, 8) + little(2, 4) + little(128, 8);               // 36 bytes behind 8 of padding
+  out.resize((out.size() + 31) / 32 * 32, '\0');
+  out += std::string(120, 'w') + std::string(8, '\0') + std::string(36, 'q');
+  return pad_the_end ? out + std::string(28, '\0') : out;
 }
 
 inline std::string hdf5(std::size_t size, std::uint32_t flags = 0) {

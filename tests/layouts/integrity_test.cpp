@@ -38,7 +38,8 @@ std::vector<Sample> samples() {
       {"config.json", "{\n  \"a\": [1, 2, {}]\n}"},
       {"old.pt", std::string("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19\x2e\x80\x02M\xe9\x03.", 21) + std::string(5000, 'r'),
        Integrity::unchecked},
-      {"model.gguf", "GGUF" + test::little(3, 4) + test::little(291, 8) + test::little(24, 8) + std::string(5000, 'g'), Integrity::unchecked},
+      {"model.gguf", test::gguf(0, false)},
+      {"large.pkl", "\x80\x04\x96" + test::little(3'000'000, 8) + std::string(3'000'000, '.') + "\x94.", Integrity::unchecked},
       {"other.bin", std::string(5000, 'b'), Integrity::unchecked},
       {"metrics.json", "{\"a\": 1}\n{\"a\": 2}\n", Integrity::unchecked},
   };
@@ -48,7 +49,8 @@ TEST(Integrity, WholeFilesAreNeverCalledBroken) {
   for (const auto& s : samples()) {
     for (const bool all : {false, true}) {
       const auto step = integrity_of(s.name, s.content, all);
-      EXPECT_EQ(step.verdict, s.whole) << s.name << ": " << step.why;
+      const bool seen_whole = all && s.name == "large.pkl";
+      EXPECT_EQ(step.verdict, seen_whole ? Integrity::ok : s.whole) << s.name << ": " << step.why;
     }
   }
 }
@@ -98,6 +100,30 @@ TEST(Integrity, SafetensorsWithHolesOrWrongLengthsIsBad) {
   EXPECT_EQ(integrity_of("m.safetensors", content).verdict, Integrity::bad);
   EXPECT_EQ(integrity_of("m.safetensors", test::safetensors(100) + "x").verdict, Integrity::bad);
   EXPECT_EQ(integrity_of("m.safetensors", std::string(300, 'x')).verdict, Integrity::bad);
+}
+
+TEST(Integrity, GgufBehindALongVocabularyIsReadOnlyWhenAllIs) {
+  const auto content = test::gguf(300'000);
+  EXPECT_EQ(integrity_of("m.gguf", content).verdict, Integrity::unchecked);
+  EXPECT_EQ(integrity_of("m.gguf", content, true).verdict, Integrity::ok);
+  EXPECT_EQ(integrity_of("m.gguf", content.substr(0, content.size() - 29), true).verdict, Integrity::truncated);
+  EXPECT_EQ(integrity_of("m.gguf", content + std::string(100, 'x'), true).verdict, Integrity::unchecked);
+  EXPECT_EQ(integrity_of("m.gguf", test::gguf()).verdict, Integrity::ok);
+  EXPECT_EQ(integrity_of("m.gguf", test::gguf().substr(0, 390)).verdict, Integrity::unchecked);
+  const auto step = integrity_of("m.gguf", test::gguf().substr(0, 380));
+  EXPECT_EQ(step.verdict, Integrity::truncated);
+  EXPECT_EQ(step.expected_bytes, static_cast<std::int64_t>(test::gguf(0, false).size()));
+}
+
+TEST(Integrity, ALargePickleIsFollowedOnlyWhenAllIsRead) {
+  const std::string blob(3'000'000, '.');
+  const std::string content =
+      std::string("\x80\x04", 2) + "\x96" + test::little(blob.size(), 8) + blob + "\x94\x8e" + test::little(blob.size(), 8) + blob + "\x94\x86.";
+  EXPECT_EQ(integrity_of("m.pkl", content).verdict, Integrity::unchecked) << "its last byte alone proves nothing";
+  EXPECT_EQ(integrity_of("m.pkl", content, true).verdict, Integrity::ok);
+  // Every byte of the arrays is the mark of a pickle's end.
+  EXPECT_EQ(integrity_of("m.pkl", content.substr(0, 2'000'000), true).verdict, Integrity::truncated);
+  EXPECT_EQ(integrity_of("m.pkl", content.substr(0, 5'000'000), true).verdict, Integrity::truncated);
 }
 
 TEST(Integrity, HdfThatAWriterHasOpenIsNotWhole) {

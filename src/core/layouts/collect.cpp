@@ -31,6 +31,7 @@ class Collector {
     register_directories();
     place_directories();
     place_files();
+    out_.part_faults = part_faults(listing_);
     return std::move(out_);
   }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/layouts/name.hpp"
+#include "core/layouts/part_lists.hpp"
 #include "trainvigil/observation.hpp"
 
 namespace trainvigil::layouts {
@@ -76,6 +77,7 @@ struct Collected {
   std::vector<Link> links;
   std::vector<Loose> loose;
   std::set<std::pair<Index, std::string_view>> markers;  ///< container and name of saves that say "not finished"
+  PartFaults part_faults;
 };
 
 Collected collect(const Listing& listing);

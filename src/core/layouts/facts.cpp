@@ -145,6 +145,11 @@ class Examiner {
     }
     if (e.integrity == Integrity::truncated && f_.truncated.empty()) f_.truncated = name;
     if (e.integrity == Integrity::bad && f_.bad.empty()) f_.bad = name;
+    if (const auto fault = collected_.part_faults.find(path); fault != collected_.part_faults.end()) {
+      if (fault->second.cut && f_.truncated.empty()) f_.truncated = name;
+      const auto& missing = fault->second.missing;
+      if (!missing.empty() && (f_.missing_shard.empty() || missing < f_.missing_shard)) f_.missing_shard = missing;
+    }
     const bool heavy = e.bytes.value_or(0) >= kHeavy;
     if (weights) {
       ++f_.weights_files;
@@ -227,7 +232,7 @@ class Examiner {
       if (!(seen_ & (1ULL << i))) continue;
       if (signs[i].needs == "pointer" ? !f_.inner_pointer : !(fulfilled_ & (1ULL << i))) f_.signatures |= 1ULL << i;
     }
-    f_.missing_shard = shards_.hole();
+    if (f_.missing_shard.empty()) f_.missing_shard = shards_.hole();
     f_.index_without_data = index_ && !data_;
     f_.data_without_index = data_ && !index_;
     f_.tiny_model = model_bytes_ > 0 && model_bytes_ < 1'000'000 && optimizer_bytes_ > 100'000'000 && !sharded_state_;

@@ -14,7 +14,6 @@ constexpr std::int64_t kMostRead = 700'000;                    ///< of one reque
 constexpr std::int64_t kMostReadALook = 4'000'000;             ///< the rest is read by the next looks, newest first
 constexpr std::size_t kMostPieces = 48;                        ///< of one request
 constexpr std::size_t kMostStateFiles = 24, kMostChecks = 32;  ///< begun in one look
-constexpr int kMostRounds = 4;                                 ///< of one file; check_integrity needs three
 
 /// The CRC of a walk's lines, as `cksum` on the host computes it.
 std::string cksum_of(const std::vector<std::string>& lines) {
@@ -102,7 +101,7 @@ void DirectoryView::plan() {
     if (const auto ranges = state_file_ranges(file->path, *file->bytes)) {
       const auto known = states_.find(file->path);
       if (known != states_.end() && known->second.version == version) continue;
-      if (states++ >= kMostStateFiles) {
+      if (!verify_all_ && states++ >= kMostStateFiles) {
         left_over_ = true;
         continue;
       }
@@ -127,7 +126,7 @@ void DirectoryView::advance(Task& task) {
     return range.offset < 0 || range.length <= 0 || range.length > kLargestRead || range.offset >= *task.version.bytes;
   });
   task.wanted.clear();
-  if (step.more.empty() || task.rounds >= kMostRounds) {
+  if (step.more.empty() || task.rounds >= kMostIntegrityRounds) {
     finish(task, step.more.empty() ? step.verdict : Integrity::unchecked, step.expected_bytes);
     return;
   }
@@ -208,6 +207,11 @@ void DirectoryView::read(const Answer& answer, bool base64) {
       states_[task.path] = {task.version, state_file_text(task.path, *task.version.bytes, task.chunks)};
       dirty_ = true;
       task.wanted.clear();
+      if (version->second == task.version && state_file_has_a_format(task.path) && integrity_readable(task.path, *task.version.bytes)) {
+        // The format of what has been read anyway. More than that is not asked for.
+        const IntegrityStep step = check_integrity(task.path, *task.version.bytes, task.chunks, verify_all_);
+        if (step.more.empty()) finish(task, step.verdict, step.expected_bytes);
+      }
     } else if (version->second != task.version) {
       // Written while it was read: what was seen is of two files. The next look lists and reads it anew.
       task.wanted.clear();

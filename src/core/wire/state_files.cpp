@@ -5,14 +5,16 @@
 #include <nlohmann/json.hpp>
 
 #include "core/wire/text.hpp"
+#include "trainvigil/part_list.hpp"
 
 namespace trainvigil::wire {
 namespace {
 
-enum class Reading { none, small, whole, json, table, lines };
+enum class Reading { none, small, whole, json, table, lines, parts };
 
 constexpr std::int64_t kPiece = 4096;
 constexpr std::int64_t kWhole = 32 * 1024;
+constexpr std::int64_t kLongestParts = kLargestRead;  ///< the index of a model of 405 billion parameters is 100 kB; longer ones are not read
 
 std::string_view base_name(std::string_view path) {
   const auto slash = path.rfind('/');
@@ -39,6 +41,7 @@ Reading reading_of(std::string_view path) {
   if (one_of(name, table)) return Reading::table;
   if (one_of(name, lines) || name == "train_log.txt") return Reading::lines;
   // Pointers: the name of the newest checkpoint in a few bytes. Anything bigger of such a name is a checkpoint itself.
+  if (is_part_list(name)) return Reading::parts;
   if (name == "checkpoint" || name.starts_with("latest") || name.starts_with("last_checkpoint")) return Reading::small;
   return Reading::none;
 }
@@ -85,6 +88,7 @@ std::optional<std::vector<ByteRange>> state_file_ranges(std::string_view path, s
   const Reading reading = reading_of(path);
   if (reading == Reading::none || bytes <= 0) return std::nullopt;
   if (reading == Reading::small) return bytes <= 4 * kPiece ? std::optional(std::vector<ByteRange>{{0, bytes}}) : std::nullopt;
+  if (reading == Reading::parts) return bytes <= kLongestParts ? std::optional(std::vector<ByteRange>{{0, bytes}}) : std::nullopt;
   if (bytes <= (reading == Reading::json ? kWhole : 2 * kPiece)) return std::vector<ByteRange>{{0, bytes}};
   switch (reading) {
     case Reading::whole:
@@ -99,6 +103,10 @@ std::optional<std::vector<ByteRange>> state_file_ranges(std::string_view path, s
 std::string state_file_text(std::string_view path, std::int64_t bytes, const std::vector<ByteChunk>& chunks) {
   const auto ranges = state_file_ranges(path, bytes);
   if (!ranges) return {};
+  if (reading_of(path) == Reading::parts) {
+    const auto parts = read_part_list(path, piece_at(chunks, 0));
+    return parts ? part_list_digest(*parts) : std::string();
+  }
   if (ranges->size() == 1) {
     const auto text = piece_at(chunks, ranges->front().offset);
     return ranges->front().offset == 0 ? text : after_newline(text);
@@ -106,6 +114,11 @@ std::string state_file_text(std::string_view path, std::int64_t bytes, const std
   const auto head = piece_at(chunks, 0), tail = piece_at(chunks, bytes - kPiece);
   if (reading_of(path) == Reading::json) return digest(head, tail);
   return head.substr(0, std::min(head.find('\n'), head.size() - 1) + 1) + after_newline(tail);
+}
+
+bool state_file_has_a_format(std::string_view path) {
+  // Lines may be appended to a log at any time.
+  return reading_of(path) != Reading::lines && reading_of(path) != Reading::table;
 }
 
 }  // namespace trainvigil::wire

@@ -18,4 +18,7 @@ std::optional<std::vector<ByteRange>> state_file_ranges(std::string_view path, s
 /// own members that stand in the pieces, so that what a reader gets is JSON again.
 std::string state_file_text(std::string_view path, std::int64_t bytes, const std::vector<ByteChunk>& chunks);
 
+/// Whether the file is of a format that tells if it is whole, so that it is worth the judgement of check_integrity.
+bool state_file_has_a_format(std::string_view path);
+
 }  // namespace trainvigil::wire

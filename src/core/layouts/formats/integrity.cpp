@@ -63,7 +63,7 @@ IntegrityStep by_head(const Window& w, std::string_view head, bool whole) {
   if (head.starts_with("\x89HDF\r\n\x1a\n")) return check_hdf5(w);
   if (head.starts_with("\x93NUMPY")) return check_numpy(w);
   if (head.starts_with("GGUF")) return check_gguf(w, whole);
-  if (head.size() >= 2 && head[0] == '\x80' && head[1] >= 2 && head[1] <= 5) return check_pickle(w);
+  if (head.size() >= 2 && head[0] == '\x80' && head[1] >= 2 && head[1] <= 5) return check_pickle(w, whole);
   if (head.size() > 262 && head.substr(257, 5) == "ustar") return check_tar(w);
   if (ends_like_zip(w)) return verdict(Integrity::bad, "ends like a zip archive and does not begin like one");
   return verdict(Integrity::unchecked, "a format that is not known here");

@@ -64,7 +64,7 @@ IntegrityStep check_zip(const Window& w, bool whole, bool must_be_zip);
 IntegrityStep check_numpy(const Window& w);
 IntegrityStep check_hdf5(const Window& w);
 IntegrityStep check_table(const Window& w);
-IntegrityStep check_pickle(const Window& w);
+IntegrityStep check_pickle(const Window& w, bool whole);
 IntegrityStep check_gguf(const Window& w, bool whole);
 IntegrityStep check_json(const Window& w);
 IntegrityStep check_tar(const Window& w);
