@@ -65,6 +65,7 @@ struct CheckpointView {
   bool resumed = false;                        ///< a state file or argument proves that this run builds on an earlier one
   bool rotated = false;                        ///< checkpoints known before are gone and newer ones are there
   std::optional<std::int64_t> bytes_per_save;  ///< median of the complete ones
+  std::optional<std::string> cut;              ///< the listing was cut, and how: older checkpoints may be missing here
 };
 
 /// What must be remembered between listings. Bounded; see layouts for the limits.

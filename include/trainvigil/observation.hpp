@@ -99,6 +99,7 @@ struct Listing {
   std::vector<StateFile> state_files;
   bool cut = false;  ///< a limit of depth, entries or bytes was hit
   std::optional<std::string> cut_why;
+  std::optional<HostTime> cut_before;  ///< of a cut one: older entries were left out, so that saves from around then are there in part
   friend bool operator==(const Listing&, const Listing&) = default;
 };
 

@@ -32,8 +32,11 @@ Json row(const Checkpoint& c) {
 std::string format_checkpoints_json(const CheckpointView& view) {
   Json rows = Json::array();
   for (const auto& c : view.checkpoints) rows.push_back(row(c));
-  return Json{{"schema", "trainvigil.checkpoints/1"}, {"unit", unit(view.unit)}, {"checkpoints", std::move(rows)}}.dump(
-      -1, ' ', false, Json::error_handler_t::replace);
+  return Json{{"schema", "trainvigil.checkpoints/1"},
+              {"unit", unit(view.unit)},
+              {"checkpoints", std::move(rows)},
+              {"cut", view.cut ? Json(escape_bytes(*view.cut)) : Json(nullptr)}}
+      .dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace trainvigil

@@ -5,7 +5,7 @@
 # Everything that can hang (a driver, a dead file system, /proc/PID/cmdline) runs in a background child of its own; this shell only ever waits for
 # the next request. Nothing may stand after the last line: some shells would read it as a request.
 
-tv_version=1
+tv_version=2
 
 # --- words of requests ------------------------------------------------------------------------------------------------------------------------
 
@@ -174,23 +174,140 @@ tv_user() {
   tv_tool id -un "$1" | tv_send "$q" 1 4096
 }
 
-# $1: mark, $2: levels. One entry a line: mark, type, bytes, time, path; a link's target follows on a line of its own. A name's own newline gives a
-# line that does not begin with the mark, which no name can know.
+# $1: mark, $2: levels, $3: "c" when the time of the last change is wanted too. One entry a line: mark, type, bytes, time, path; a link's target follows
+# on a line of its own. A name's own newline gives a line that does not begin with the mark, which no name can know. A directory comes before what is
+# in it.
 tv_walk() {
   if [ "$tv_lister" = find ]; then
-    tv_tool find . -ignore_readdir_race -mindepth 1 -maxdepth "$2" -printf "$1%y %s %T@ %P\n" -type l -printf "$1t %l\n"
+    tv_tool find . -ignore_readdir_race -maxdepth "$2" -printf "$1%y %s %T@ ${3:+%C@ }%P\n" -type l -printf "$1t %l\n"
     printf '%sx %s\n' "$1" $?
   else
-    tv_tool find . -mindepth 1 -maxdepth "$2" -exec stat -c "$1%f %s %Y %n" {} +
+    tv_tool find . -maxdepth "$2" -exec stat -c "$1%f %s %Y ${3:+%Z }%n" {} +
     printf '%sx %s\n' "$1" $?
     tv_tool find . -mindepth 1 -maxdepth "$2" -type l -exec /bin/sh -c \
       'm=$1; shift; for l do printf "%sL 0 0 %s\n%st " "$m" "$l" "$m"; readlink "$l"; done' sh "$1" {} +
   fi
 }
 
-# $1: mark, $2: levels, $3: most entries, $4: most bytes, $5: CRC:LENGTH of the listing that the watching side has, or -, $6: directory
+# The lines of a walk -> those that are wanted, then sums over all of them: whoever has the listing from before knows by these whether what changed since
+# explains all that is different now. Holds no names but those of directories that changed, so that its size does not grow with the listing's.
+# $1: mark, $2: most entries, $3: most bytes, $4: time of change from which on entries are wanted, or - for all; $5: "c" when a changed directory is
+# to be listed anew, that is with all that lies directly in it; $6: file time below which entries are left out, or -; $7: "m" when pictures and sound
+# are left out whatever their time, "h" when these are and large files are not
+tv_sift() {
+  exec awk -v m="$1" -v most="$2" -v room="$3" -v since="$4" -v anew="$5" -v floor="$6" -v lean="$7" -v now="$(date +%s)" '
+    function out(s) { lines++; room -= length(s) + 10; print s }
+    BEGIN { ml = length(m); all = since == "-"; asked = room; last = 0; top = -1 }
+    index($0, m) != 1 {
+      if (named) names += length($0) + 1
+      if (keep) out($0)
+      next
+    }
+    { type = substr($1, ml + 1) }
+    type == "t" { named = 0; if (keep) out($0); next }
+    type == "L" { named = 0; keep = lines < most && room > 0; if (keep) out($0); next }
+    type == "x" { status = $2; next }
+    {
+      named = 1
+      keep = 0
+      path = substr($0, length($1) + length($2) + length($3) + length($4) + 5)
+      if (substr(path, 1, 2) == "./") path = substr(path, 3)
+      if (path == ".") path = ""
+      directory = type == "d" || (length(type) == 4 && substr(type, 1, 1) == "4")
+      file = type == "f" || (length(type) == 4 && substr(type, 1, 1) == "8")
+      moved = all || $4 + 0 >= since + 0
+      if ($4 + 0 > last + 0) last = $4
+      if (!all && moved && directory && anew == "c") {
+        changed[path] = 1
+        found = 1
+        out(m "n " path)
+      }
+      if (path == "") next
+      count++
+      names += length(path)
+      seconds += int($3)
+      if (file) bytes += $2
+      if (!moved) {
+        if (!found) next
+        above = path
+        if (!sub(/\/[^\/]*$/, "", above)) above = ""
+        if (!(above in changed)) next
+      }
+      media = path ~ /\.([pP][nN][gG]|[jJ][pP][eE]?[gG]|[gG][iI][fF]|[wW][eE][bB][pPmM]|[bB][mM][pP]|[tT][iI][fF]+|svg|pdf|wav|mp3|mp4|flac|ogg|avi|mkv)$/
+      kept = !file && !directory
+      if (file && path ~ /(^|\/)(latest[^\/]*|last_checkpoint[^\/]*|checkpoint|(args|opt|hparams)\.yaml|(results|metrics|summary|progress)\.csv|(trainer_log|metrics|stats)\.jsonl|((train_)?log|progress|results)\.txt|all_results\.json)$/)
+        kept = kept_lines < 2000
+      if (!kept) {
+        heavy = file && !media && $2 >= 100000
+        if ((media && lean != "-") || (floor != "-" && $3 + 0 < floor + 0 && !(heavy && lean == "h"))) { left++; next }
+      }
+      size = length($0) - length($4) + 9
+      if (all) {
+        if (kept) {
+          kept_lines++
+          kept_bytes += size
+        } else if (media) {
+          media_lines++
+        } else {
+          # Ages by their first two digits and how many there are. Some builds of busybox have no logarithm.
+          age = now - $3
+          age = age < 0 ? "0" : int(age < 2000000000 ? age : 2000000000) ""
+          b = length(age) * 100 + substr(age "0", 1, 2)
+          if (b > top) top = b
+          in_bucket[b]++
+          bytes_in_bucket[b] += size
+          if (heavy) {
+            heavy_lines++
+            heavy_bytes += size
+            heavy_in_bucket[b]++
+            heavy_bytes_in_bucket[b] += size
+          }
+        }
+      }
+      if (lines >= most || room < size) {
+        over = 1
+        left++
+        next
+      }
+      keep = 1
+      out($1 " " $2 " " $3 " " path)
+    }
+    END {
+      # What to ask for when all this is too much: no pictures, and of the rest the newest that fit, by ages of two digits.
+      if (over && all) {
+        if (media_lines > 0 && lean == "-") lean = "m"
+        lines_left = most * 0.95 - kept_lines
+        room_left = asked * 0.95 - kept_bytes
+        # A few large files among many small ones are the checkpoints: none of them gives way.
+        few = heavy_lines > 0 && heavy_lines < most / 4 && heavy_bytes < asked / 4
+        if (few) {
+          lean = "h"
+          lines_left -= heavy_lines
+          room_left -= heavy_bytes
+        }
+        for (b = 100; b <= top; b++) {
+          lines_left -= in_bucket[b] - (few ? heavy_in_bucket[b] : 0)
+          room_left -= bytes_in_bucket[b] - (few ? heavy_bytes_in_bucket[b] : 0)
+          if (lines_left < 0 || room_left < 0) break
+          taken += in_bucket[b]
+        }
+        # Copies may all have one time: then no time parts them, and the first that come are taken.
+        if (b <= top && taken < most / 20) b++
+        if (b <= top) {
+          age = b % 100 < 10 && b > 100 ? 10 : b % 100
+          for (b = int(b / 100); b > 2; b--) age *= 10
+          floor = sprintf("%.3f", now - (b == 1 ? age / 10 : age))
+        }
+      }
+      printf "%ss %d %.0f %.0f %.0f %s %d %d %s %s\n", m, count, bytes, seconds, names, last, left, over, lean, floor
+      if (status != "") print m "x " status
+    }'
+}
+
+# $1: mark, $2: levels, $3: most entries, $4: most bytes of them, $5: most bytes of the answer, $6 to $9: what tv_sift leaves out, $10: "z" when the
+# answer is to be packed, $11: directory
 tv_list() {
-  tv_path "$6"
+  tv_path "${11}"
   if ! cd "$v"; then
     tv_why "$v"
     state=absent
@@ -206,15 +323,14 @@ tv_list() {
     state=absent
     return
   fi
-  if [ "$5" != - ]; then
-    sum=$(tv_walk "$1" "$2" | cksum)
-    sum=${sum%"${sum##*[0-9]}"}
-    if [ "${sum% *}:${sum#* }" = "$5" ]; then
-      printf '%s same:\n' "$q"
-      return
-    fi
+  if [ -z "$tv_awk" ]; then
+    tv_walk "$1" "$2" | tv_send "$q" "$3" "$5"
+  elif [ "${10}" = z ] && [ -n "$tv_pack" ]; then
+    printf '%s packed:\n' "$q"
+    tv_walk "$1" "$2" c | tv_sift "$1" "$3" "$4" "$6" "$7" "$8" "$9" | gzip -1 | base64 -w 3000 | tv_send "$q" 0 "$5"
+  else
+    tv_walk "$1" "$2" c | tv_sift "$1" "$3" "$5" "$6" "$7" "$8" "$9" | tv_send "$q" 0 3900000
   fi
-  tv_walk "$1" "$2" | tv_send "$q" "$3" "$4"
 }
 
 # $1: mark, $2: most bytes, $3: directory, then for each piece: path, block size, blocks to skip, blocks to read. Afterwards size and time of all
@@ -425,6 +541,8 @@ tv_prepare() {
   [ "$(printf 'a\000b\n' | grep -a '' 2>/dev/null | tr '\000' '\001')" != "$(printf 'a\001b')" ] || tv_grep_nul=1
   tv_encode='od -An -v -tx1'
   [ "$(printf a | base64 2>/dev/null)" != YQ== ] || tv_encode=base64
+  tv_pack=
+  case $(printf a | gzip -1 2>/dev/null | base64 -w 3000 2>/dev/null) in H4sI*) tv_pack=1 ;; esac
   tv_lister=none
   if [ "$(find /dev/null -maxdepth 0 -printf %s 2>/dev/null)" = 0 ]; then
     tv_lister=find
@@ -452,7 +570,7 @@ tv_main() {
       P) tv_start "$4" "$5" tv_process "$3" "$6" ;;
       F) tv_start "$4" "$5" tv_scan "$3" "$6" "$7" ;;
       U) tv_start "$4" "$5" tv_user "$3" "$6" ;;
-      D) tv_start "$4" "$5" tv_list "$3" "$6" "$7" "$8" "$9" "${10}" "${11}" ;;
+      D) tv_start "$4" "$5" tv_list "$3" "$6" "$7" "$8" "$9" "${10}" "${11}" "${12}" "${13}" "${14}" "${15}" "${16}" ;;
       S) tv_start "$4" "$5" tv_disk "$3" "$6" "$7" ;;
       L) tv_start "$4" "$5" tv_log "$3" "$6" "$7" "$8" "$9" ;;
       M) tv_start "$4" "$5" tv_kernel "$3" "$6" ;;

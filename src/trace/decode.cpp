@@ -137,6 +137,7 @@ std::shared_ptr<const Listing> listing(const Json& j, const Observation* previou
   if (const auto why = bytes(j, "files_cut")) {
     out->cut = true;
     out->cut_why = why;
+    out->cut_before = host_moment(j, "files_cut_before");
   }
   if (previous != nullptr && previous->files != nullptr && *previous->files == *out) return previous->files;
   return out;

@@ -146,6 +146,7 @@ std::string encode_observation(const Observation& o) {
     j["files"] = Json::array();
     for (const FileEntry& f : o.files->entries) j["files"].push_back(encode(f));
     if (o.files->cut) j["files_cut"] = escape_bytes(o.files->cut_why.value_or("a limit was hit"));
+    if (o.files->cut && o.files->cut_before) j["files_cut_before"] = epoch_seconds(*o.files->cut_before);
   }
   j["files_error"] = or_null(o.files_error);
   j["disk"] = encode(o.disk);

@@ -36,6 +36,10 @@ TEST(CheckpointsJson, HasTheKeysOfTheContract) {
   EXPECT_EQ(first["modified"], "2025-11-29T13:21:00Z");
   EXPECT_EQ(first["state"], "complete");
   EXPECT_EQ(first["done"], 1);
+  EXPECT_TRUE(json.at("cut").is_null());
+  auto cut = view();
+  cut.cut = "the oldest are left out";
+  EXPECT_EQ(nlohmann::json::parse(format_checkpoints_json(cut))["cut"], "the oldest are left out");
   const auto& second = json["checkpoints"].at(1);
   for (const char* key : {"value", "done", "unit", "bytes", "modified"}) EXPECT_TRUE(second.at(key).is_null()) << key;
 }

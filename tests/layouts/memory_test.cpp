@@ -130,6 +130,29 @@ TEST_F(Watch, MemoryStaysSmall) {
   EXPECT_LE(memory.files.size(), 256U);
 }
 
+TEST_F(Watch, OfASaveThatTheListingHoldsInPartNothingIsSaid) {
+  Listing listing;
+  for (int save = 1; save <= 4; ++save) {
+    // Of the second one the first half is older than what the listing holds.
+    for (int shard = save == 2 ? 5 : 1; shard <= 9 && save > 1; ++shard)
+      listing.entries.push_back(file("checkpoint-" + std::to_string(save) + "00/model-0000" + std::to_string(shard) + "-of-00009.safetensors",
+                                     60'000'000, save * 10'000 + shard * 10));
+  }
+  listing.entries.push_back(file("step_7.pt", 60'000'000, 20'045));
+  listing.cut = true;
+  LayoutInput in;
+  in.listing = &listing;
+  in.now = host_time(kStart + 50'000);
+  LayoutMemory uncut, cut;
+  EXPECT_EQ(judge_listing(in, uncut).checkpoints.size(), 4U);
+  listing.cut_before = host_time(kStart + 20'045);
+  listing.cut_why = "the oldest are left out";
+  const auto view = judge_listing(in, cut);
+  EXPECT_EQ(view.cut, "the oldest are left out");
+  ASSERT_EQ(view.checkpoints.size(), 3U) << "a single file is there or is not";
+  for (const auto& c : view.checkpoints) EXPECT_NE(c.path, "checkpoint-200");
+}
+
 TEST_F(Watch, AnyListingIsAnswered) {
   std::vector<FileEntry> entries;
   const std::string deep = [] {

@@ -230,18 +230,6 @@ TEST_F(Sensors, ThousandsOfEntriesComeWholeAndUnmixed) {
   EXPECT_TRUE(seen.gpus);
 }
 
-TEST_F(Sensors, TooManyEntriesAreCutAndItIsSaid) {
-  for (int i = 0; i < 20010; ++i) std::filesystem::create_symlink("x", dir_.path("run/link-" + std::to_string(i)));
-  start();
-  const Observation seen = look({.verify_all = false, .quick = true});
-  ASSERT_TRUE(seen.files);
-  EXPECT_TRUE(seen.files->cut);
-  EXPECT_TRUE(seen.files->cut_why);
-  EXPECT_EQ(status_of(seen, "files"), SensorStatus::cut);
-  EXPECT_LE(seen.files->entries.size(), 20000U);
-  EXPECT_GT(seen.files->entries.size(), 5000U);
-}
-
 TEST_F(Sensors, DeeperThanTheLimitIsCutAndItIsSaid) {
   dir_.write("run/1/2/3/4/5/6/7/8/deep", "x");
   start();

@@ -165,7 +165,7 @@ TEST_P(EveryShell, NoiseBeforeTheStartDoesNoHarm) {
   for (const auto& word : command) start += " " + word;
   // A start-up file that prints, leaves a line open, imitates the announcement and sets what could mislead.
   const std::string rc =
-      "echo motd; echo 'TV1 READY 1 pid=1'; IFS=abc; export IFS; LC_ALL=xx; export LC_ALL; read line; printf 'no newline'; exec" + start;
+      "echo motd; echo 'TV1 READY 2 pid=1'; IFS=abc; export IFS; LC_ALL=xx; export LC_ALL; read line; printf 'no newline'; exec" + start;
   Shell shell({"/bin/bash", "-c", rc});
   if (shell_command("bash").empty()) GTEST_SKIP() << "bash is not installed";
   const auto probe = ProbeConversation::make({job()}, 4);

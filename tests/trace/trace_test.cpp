@@ -51,6 +51,7 @@ Observation full() {
   listing->state_files.push_back({"latest", "global_step500"});
   listing->cut = true;
   listing->cut_why = "more than 100000 entries";
+  listing->cut_before = host_time(1764400000.25);
   o.files = listing;
   o.disk = Disk{1, 2, 3};
   o.shm = Disk{4, 5, std::nullopt};

@@ -13,7 +13,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr const char* kReady = "\nTV1 READY 1 pid=50 ticks=100 page=4096 cores=8 btime=1000 lister=find encode=base64\n";
+constexpr const char* kReady = "\nTV1 READY 2 pid=50 ticks=100 page=4096 cores=8 btime=1000 lister=find encode=base64\n";
 constexpr const char* kStat = ") R 1 7 7 0 -1 0 1 2 3 4 1500 250 9 9 20 0 57 0 12300 1000 20 18";
 
 /// The requests that are waiting, by kind: the number and the words after it.

@@ -228,6 +228,24 @@ TEST(Listing, AWalkThatWasKilledIsNotFinished) {
   EXPECT_FALSE(parse_walk({"~1f 7 6.25 a"}, "~1").finished);
 }
 
+TEST(Listing, SumsAreThoseOfItsEntries) {
+  const auto walk =
+      parse_walk({"~1d 4096 5.5 0", "~1n 0", "~1f 7 6.25 0/a", "b", "~1l 1 7.9 last", "~1t 0", "~1s 3 7 18 10 9.5 2 1 m 4.250", "~1x 0"}, "~1");
+  ASSERT_TRUE(walk.summary);
+  Sums sums;
+  for (const FileEntry& entry : walk.entries) sums.add(entry);
+  EXPECT_EQ(sums, walk.summary->sums);
+  EXPECT_EQ(walk.summary->last_change, 9.5);
+  EXPECT_EQ(walk.summary->left_out, 2);
+  EXPECT_TRUE(walk.summary->over);
+  EXPECT_EQ(walk.summary->lean, "m");
+  EXPECT_EQ(walk.summary->floor, "4.250");
+  EXPECT_EQ(walk.listed_anew, std::vector<std::string>{"0"});
+  for (const FileEntry& entry : walk.entries) sums.remove(entry);
+  EXPECT_EQ(sums, Sums{});
+  EXPECT_FALSE(parse_walk({"~1s 3 7 18", "~1x 0"}, "~1").summary);
+}
+
 TEST(KernelLog, TimesOfTheThreeSources) {
   auto events = parse_kernel({"source:dmesg", "[  100.500000] Out of memory: Killed process 4242 (python) total-vm:1kB",
                               "[200.0] NVRM: Xid (PCI:0000:02:00): 79, GPU has fallen off the bus.", "~1x 0"},

@@ -112,6 +112,9 @@ int run_checkpoints(const Options& options) {
   int code = kExitOk;
   const TextStyle style = text_style(options);
   for (const Shown& shown : all) {
+    if (shown.view.cut)
+      std::fprintf(stderr, "trainvigil: %s: the listing was cut: %s\n", harmless(shown.job.checkpoints.value_or("")).c_str(),
+                   harmless(*shown.view.cut).c_str());
     if (!shown.unknown.empty()) {
       std::fprintf(stderr, "trainvigil: %s\n", harmless(shown.unknown).c_str());
       code = kExitUnknown;

@@ -213,6 +213,7 @@ bool rotated(const Context& c) {
 CheckpointView judge_listing(const LayoutInput& in, LayoutMemory& memory) {
   CheckpointView view;
   if (!in.listing) return view;
+  if (in.listing->cut) view.cut = in.listing->cut_why.value_or("a limit was hit");
   const auto collected = collect(*in.listing);
   auto assembled = assemble(*in.listing, collected);
   Context c{in, *in.listing, collected, assembled.saves, assembled.unnumbered, assembled.families, assembled.dated, memory};

@@ -197,6 +197,11 @@ class Assembler {
         thin = thin && p.thin;
       }
       if (save.pieces.empty()) save.pieces.swap(save.companions);
+      if (listing_.cut_before && torn_by_cut(save)) {
+        out_.saves.pop_back();
+        i = j;
+        continue;
+      }
       lead_first(save);
       const auto& c = candidates_[i];
       save.container = c.piece->container;
@@ -213,6 +218,24 @@ class Assembler {
       names_.push_back(hash_byte(save.pieces.front()->parsed.pattern, c.kind));
       i = j;
     }
+  }
+
+  /// The listing leaves out what is older than it can hold. A save from around then lacks files here that it has on the host: nothing can be said of
+  /// it.
+  [[nodiscard]] bool torn_by_cut(const Save& save) const {
+    constexpr Seconds kLongestSave{900.0};
+    std::optional<HostTime> first;
+    std::size_t entries = 0;
+    const auto earlier = [&first](const std::optional<HostTime>& t) {
+      if (t && (!first || *t < *first)) first = t;
+    };
+    for (const auto* p : save.pieces) {
+      entries += p->entries.size();
+      for (auto i : p->entries) earlier(listing_.entries[i].mtime);
+      if (p->directory != kNone) earlier(collected_.directories[p->directory].mtime);
+    }
+    const bool single = entries == 1 && save.pieces.size() == 1 && save.pieces.front()->directory == kNone;
+    return !single && first && *first < *listing_.cut_before + kLongestSave;
   }
 
   /// The piece a person would name: weights before optimizer states, then the shortest and first name.

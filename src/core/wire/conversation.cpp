@@ -21,7 +21,7 @@ namespace {
 
 using namespace wire;
 
-constexpr std::string_view kVersion = "1";
+constexpr std::string_view kVersion = "2";
 constexpr std::size_t kMostNoise = 256 * 1024;         ///< before READY, and after it of lines that nobody asked for
 constexpr int kFullScanEvery = 10, kKernelEvery = 10;  ///< looks
 constexpr std::int64_t kListingBytes = 2'500'000;      ///< of the bounded answer, shared by the directories
@@ -173,6 +173,7 @@ class Probe final : public ProbeConversation {
   void ask_facts(const std::string& slot, const std::vector<std::int64_t>& pids);
   void ask_gpu(int gap_s);
   void ask_kernel();
+  void ask_list(Directory& directory, const std::string& slot);
   void ask_read(Directory& directory);
   void follow_up();
   [[nodiscard]] SensorReport report(const Answer& answer) const;
@@ -214,7 +215,7 @@ class Probe final : public ProbeConversation {
   int looks_since_scan_ = kFullScanEvery, looks_since_kernel_ = kKernelEvery;
   std::vector<std::string> gpu_fields_ = default_gpu_fields();
   int gpu_gap_s_ = 0;
-  bool gpu_kept_ = false;              ///< this look did not ask: gpu_ is the answer of an earlier one
+  bool gpu_kept_ = false;  ///< this look did not ask: gpu_ is the answer of an earlier one
   std::optional<GpuAnswer> last_gpu_;
   SensorReport last_gpu_report_{SensorStatus::stale, {}, {}};
   std::optional<std::vector<KernelEvent>> kernel_;
@@ -284,16 +285,7 @@ void Probe::begin() {
     directory.view.begin_look(options_.verify_all);
     directory.disk.reset();
     directory.files = directory.state = directory.disk_report = SensorReport{SensorStatus::timeout, {}, {}};
-    request('D', "d" + slot, directory.view.list_arguments(kListingBytes / static_cast<std::int64_t>(directories_.size())),
-            [this, place](const Answer& answer) {
-              place->view.listed(answer);
-              place->files = report(answer);
-              if (place->view.error() == "missing") place->files.status = SensorStatus::absent;
-              if (place->view.error() == "denied") place->files.status = SensorStatus::denied;
-              if (place->view.error() == "timeout" && place->files.status == SensorStatus::ok) place->files.status = SensorStatus::timeout;
-              place->state = place->files;
-              ask_read(*place);
-            });
+    ask_list(directory, "d" + slot);
     request('S', "s" + slot, request_word(path) + (shm ? " shm" : " -"), [this, place](const Answer& answer) {
       const DiskAnswer disks = parse_disks(answer.lines);
       place->disk = disks.disk;
@@ -461,6 +453,24 @@ void Probe::ask_kernel() {
       kernel_ = parse_kernel(answer.lines, boot);
     }
   });
+}
+
+void Probe::ask_list(Directory& directory, const std::string& slot) {
+  Directory* const place = &directory;
+  request('D', slot, directory.view.list_arguments(kListingBytes / static_cast<std::int64_t>(directories_.size())),
+          [this, place, slot](const Answer& answer) {
+            place->view.listed(answer);
+            if (place->view.wants_again()) {
+              ask_list(*place, slot);
+              return;
+            }
+            place->files = report(answer);
+            if (place->view.error() == "missing") place->files.status = SensorStatus::absent;
+            if (place->view.error() == "denied") place->files.status = SensorStatus::denied;
+            if (place->view.error() == "timeout" && place->files.status == SensorStatus::ok) place->files.status = SensorStatus::timeout;
+            place->state = place->files;
+            ask_read(*place);
+          });
 }
 
 void Probe::ask_read(Directory& directory) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/wire/frame.hpp"
+#include "core/wire/listing.hpp"
 #include "trainvigil/integrity.hpp"
 #include "trainvigil/observation.hpp"
 
@@ -17,8 +18,8 @@ namespace trainvigil::wire {
 
 class DirectoryView {
  public:
-  static constexpr int kLevels = 7;  ///< the deepest layout known needs them
-  static constexpr int kMostEntries = 20000;
+  static constexpr int kLevels = 7;             ///< the deepest layout known needs them
+  static constexpr int kMostEntries = 120'000;  ///< known at once: some 250 bytes each on this side
 
   DirectoryView(std::string path, std::string mark) : path_(std::move(path)), mark_(std::move(mark)) {}
 
@@ -27,6 +28,8 @@ class DirectoryView {
   /// Arguments of request D. `most_bytes`: this directory's share of the bounded answer.
   [[nodiscard]] std::string list_arguments(std::int64_t most_bytes) const;
   void listed(const Answer& answer);
+  /// That answer was not enough: what is to be known needs another request D in this look.
+  [[nodiscard]] bool wants_again() const { return again_; }
   /// Arguments of the next request R, or nullopt when there is nothing (more) to read in this look.
   std::optional<std::string> read_arguments();
   void read(const Answer& answer, bool base64);
@@ -68,6 +71,18 @@ class DirectoryView {
     std::int64_t block = 0, skip = 0, count = 0;
   };
 
+  /// What a walk's answer says, and how many bytes it had before it was packed.
+  struct Read {
+    Walk walk;
+    std::size_t unpacked_bytes = 0;
+    bool packed = false;
+  };
+
+  [[nodiscard]] Read read_walk(const Answer& answer) const;
+  void take_all(Read read, const Answer& answer);
+  [[nodiscard]] bool take_changes(Walk walk, const Answer& answer);
+  void remember_summary(const std::optional<WalkSummary>& summary, const Answer& answer);
+  void note_cut(bool unreadable_part);
   void plan();
   void advance(Task& task);
   void finish(const Task& task, Integrity verdict, std::optional<std::int64_t> expected_bytes);
@@ -76,12 +91,24 @@ class DirectoryView {
   std::string path_, mark_;
   bool verify_all_ = false;
   bool listed_ = false, cut_ = false, reads_failed_ = false;
-  bool steady_ = false;     ///< the last two listings were equal: worth asking whether it still is
   bool left_over_ = false;  ///< there are files that no look had time for
   bool dirty_ = true;       ///< something changed since publish()
   std::optional<std::string> cut_why_, error_;
-  std::string cksum_ = "-";
   std::vector<FileEntry> entries_;
+
+  // What the next request for the listing says.
+  bool again_ = false;
+  int rounds_ = 0;  ///< requests of this look
+  int looks_since_all_ = 0;
+  std::optional<Sums> sums_;                ///< of all that was there at the last look; absent: everything must come anew
+  std::optional<double> last_change_;       ///< the newest time of change then, by the file server's clock
+  std::optional<double> last_change_seen_;  ///< uptime of the host when a walk had first shown it
+  std::string since_ = "-";                 ///< time of change from which on entries may be other ones
+  std::string lean_ = "-", floor_ = "-";    ///< what is left out, as the host named it
+  std::int64_t left_out_ = 0;
+  bool over_ = false;                      ///< even so some found no room
+  bool narrow_ = true;                     ///< no directory has so many entries that listing it anew is dear
+  std::optional<std::size_t> room_bytes_;  ///< of a listing before it is packed, where packing was found to save little
   std::map<std::string, Checked> checked_;
   std::map<std::string, State> states_;
   std::vector<Task> tasks_;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
-#include <unordered_map>
+#include <cmath>
 
 #include "core/wire/text.hpp"
 
@@ -67,53 +67,100 @@ std::optional<FileEntry> parse_entry(std::string_view record) {
   return entry;
 }
 
+std::optional<WalkSummary> parse_summary(std::string_view text) {
+  const auto parts = words(text);
+  if (parts.size() != 9) return std::nullopt;
+  WalkSummary summary;
+  const auto natural = [](std::string_view word) { return static_cast<std::uint64_t>(to_integer(word).value_or(0)); };
+  summary.sums = {natural(parts[0]), natural(parts[1]), natural(parts[2]), natural(parts[3])};
+  summary.last_change = to_number(parts[4]);
+  summary.left_out = to_integer(parts[5]).value_or(0);
+  summary.over = parts[6] != "0";
+  if (parts[7] == "m" || parts[7] == "h") summary.lean = std::string(parts[7]);
+  if (to_number(parts[8])) summary.floor = std::string(parts[8]);
+  return summary;
+}
+
+std::uint64_t whole_seconds(const FileEntry& entry) {
+  const double seconds = entry.mtime ? epoch_seconds(*entry.mtime) : 0;
+  return std::abs(seconds) < 1e15 ? static_cast<std::uint64_t>(static_cast<std::int64_t>(seconds)) : 0;
+}
+
 }  // namespace
 
-Walk parse_walk(const std::vector<std::string>& lines, std::string_view mark) {
-  Walk walk;
-  std::vector<std::string> records;
-  for (const std::string& line : lines) {
-    std::string_view text = line;
-    if (consume(text, mark)) {
-      records.emplace_back(text);
-    } else if (!records.empty()) {
-      records.back() += '\n';
-      records.back() += text;
-    } else if (consume(text, "error:")) {
-      walk.error = std::string(trimmed(text));
-    } else if (consume(text, "same:")) {
-      walk.same = walk.finished = true;
-    }
+void Sums::add(const FileEntry& entry) {
+  ++count;
+  bytes += static_cast<std::uint64_t>(entry.bytes.value_or(0));
+  seconds += whole_seconds(entry);
+  names += entry.path.size();
+}
+
+void Sums::remove(const FileEntry& entry) {
+  --count;
+  bytes -= static_cast<std::uint64_t>(entry.bytes.value_or(0));
+  seconds -= whole_seconds(entry);
+  names -= entry.path.size();
+}
+
+void WalkReader::line(std::string_view text) {
+  if (consume(text, mark_)) {
+    record();
+    record_ = text;
+    open_ = true;
+  } else if (open_) {
+    record_ += '\n';
+    record_ += text;
+  } else if (consume(text, "error:")) {
+    walk_.error = std::string(trimmed(text));
   }
-  std::unordered_map<std::string, std::size_t> links;  // the stat way names a link twice: once with its time, once with its target
-  constexpr std::size_t kNone = static_cast<std::size_t>(-1);
-  std::size_t link = kNone;
-  for (const std::string& record : records) {
-    std::string_view text = record;
-    if (consume(text, "t ")) {
-      if (link < walk.entries.size()) walk.entries[link].target = std::string(text);
-    } else if (consume(text, "x ")) {
-      const auto code = to_integer(text);
-      walk.finished = code && *code < 126;
-      walk.unreadable_part = code && *code != 0;
-    } else if (auto entry = parse_entry(text)) {
-      link = kNone;
-      if (entry->type == FileType::link) {
-        const auto [at, fresh] = links.try_emplace(entry->path, walk.entries.size());
-        link = at->second;
-        if (!fresh) continue;
-        if (text.starts_with('L')) {  // made since the first pass: without its time it is no entry yet
-          links.erase(at);
-          link = kNone;
-          continue;
-        }
+}
+
+void WalkReader::record() {
+  if (!open_) return;
+  open_ = false;
+  std::string_view text = record_;
+  if (consume(text, "t ")) {
+    if (link_) walk_.entries[*link_].target = std::string(text);
+  } else if (consume(text, "x ")) {
+    const auto code = to_integer(text);
+    walk_.finished = code && *code < 126;
+    walk_.unreadable_part = code && *code != 0;
+  } else if (consume(text, "n ")) {
+    walk_.listed_anew.emplace_back(text);
+  } else if (consume(text, "s ")) {
+    walk_.summary = parse_summary(text);
+  } else if (auto entry = parse_entry(text)) {
+    link_.reset();
+    if (entry->type == FileType::link) {
+      const auto [at, fresh] = links_.try_emplace(entry->path, walk_.entries.size());
+      link_ = at->second;
+      if (!fresh) return;
+      if (text.starts_with('L')) {  // made since the first pass, or not wanted: without its time it is no entry
+        links_.erase(at);
+        link_.reset();
+        return;
       }
-      walk.entries.push_back(std::move(*entry));
     }
+    walk_.entries.push_back(std::move(*entry));
   }
-  return walk;
+}
+
+Walk WalkReader::take() {
+  record();
+  return std::move(walk_);
+}
+
+Walk parse_walk(const std::vector<std::string>& lines, std::string_view mark) {
+  WalkReader reader(mark);
+  for (const std::string& line : lines) reader.line(line);
+  return reader.take();
 }
 
 int depth_of(std::string_view path) { return 1 + static_cast<int>(std::count(path.begin(), path.end(), '/')); }
+
+std::string_view parent_of(std::string_view path) {
+  const auto slash = path.rfind('/');
+  return slash == std::string_view::npos ? std::string_view{} : path.substr(0, slash);
+}
 
 }  // namespace trainvigil::wire
