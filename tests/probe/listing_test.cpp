@@ -265,7 +265,7 @@ TEST_F(Cut, ManySmallFilesCrowdOutNoCheckpoint) {
   ASSERT_TRUE(seen.files);
   EXPECT_TRUE(seen.files->cut);
   ASSERT_TRUE(seen.files->cut_why);
-  EXPECT_NE(seen.files->cut_why->find("pictures"), std::string::npos) << *seen.files->cut_why;
+  EXPECT_NE(seen.files->cut_why->find("small files"), std::string::npos) << *seen.files->cut_why;
   EXPECT_EQ(status_of(seen, "files"), SensorStatus::cut);
   for (const char* path : {"step_1000.pt", "step_5000.pt", "latest"}) EXPECT_NE(find_entry(seen, path), nullptr) << path;
   EXPECT_GT(seen.files->entries.size(), 100U);

@@ -218,8 +218,10 @@ void DirectoryView::note_cut(bool unreadable_part) {
   if (over_) {
     cut_why_ = "more entries than are taken in one answer";
   } else if (left_out_ > 0) {
-    const std::string oldest = lean_ == "h" ? "the oldest small ones" : "the oldest";
-    const std::string what = floor_ == "-" ? "pictures and sound" : lean_ == "-" ? oldest : oldest + ", pictures and sound";
+    const std::string what = floor_ == "-"  ? "pictures and sound"
+                             : lean_ == "h" ? "the oldest small files"
+                             : lean_ == "m" ? "the oldest, pictures and sound"
+                                            : "the oldest";
     cut_why_ = "more entries than are taken in one answer: " + what + " (" + std::to_string(left_out_) + ") are left out";
   } else if (std::any_of(entries_.begin(), entries_.end(), deep)) {
     cut_why_ = "directories deeper than " + std::to_string(kLevels) + " levels";
