@@ -1,7 +1,9 @@
 // TOML text → Config, or everything that is wrong with it.
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <system_error>
 
 #include "config/reader.hpp"
 #include "trainvigil/suggest.hpp"
@@ -149,6 +151,9 @@ ConfigResult<Config> parse_config(std::string_view text, const std::string& file
 }
 
 ConfigResult<Config> load_config(const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored))
+    return tl::unexpected<ConfigErrors>({Error{"this is a directory and no config", path, "Give a file", false}});
   std::ifstream in(path, std::ios::binary);
   std::string text{std::istreambuf_iterator<char>(in), {}};
   if (!in.is_open() || in.bad())

@@ -173,11 +173,11 @@ bool is_regex(const std::string& text) {
 
 Result<Json> parse_line(std::string_view line, const char* schema) {
   Json j = Json::parse(line, nullptr, false);
-  if (j.is_discarded()) return fail("not a whole JSON object", "the trace may have been cut short; record it again");
+  if (j.is_discarded()) return fail("not a whole JSON object", "The trace may have been cut short; record it again");
   const auto name = bytes(j, "schema");
   if (!name || *name != schema) {
     return fail("expected schema " + std::string(schema) + (name ? ", found " + harmless(*name) : ", found none"),
-                "give a file that `run --record` wrote");
+                "Give a file that `run --record` wrote");
   }
   return j;
 }
@@ -213,14 +213,14 @@ Result<TraceHeader> decode_trace_header(std::string_view line) {
     }
     job.interval = duration(*j, "interval").value_or(job.interval);
     for (const auto& total : {job.epochs, job.steps}) {
-      if (total && *total < 1) return fail("the job's total is not above 0", "mend the header, or give --epochs or --steps");
+      if (total && *total < 1) return fail("the job's total is not above 0", "Mend the header, or give --epochs or --steps");
     }
     for (const auto& pattern : {job.process, job.end_mark}) {
       if (pattern && !is_regex(*pattern))
-        return fail("'" + harmless(*pattern) + "' is no extended regular expression", "mend the header, or give --process or --end-mark");
+        return fail("'" + harmless(*pattern) + "' is no extended regular expression", "Mend the header, or give --process or --end-mark");
     }
   } else {
-    return fail("a trace without a job", "give a file that `run --record` wrote");
+    return fail("a trace without a job", "Give a file that `run --record` wrote");
   }
   if (const Json* j = member(*parsed, "prior")) header.prior = {seconds(*j, "total_s"), seconds(*j, "unit_s"), seconds(*j, "save_s")};
   return header;
@@ -231,9 +231,9 @@ Result<Observation> decode_observation(std::string_view line, const Observation*
   if (!parsed) return tl::unexpected(parsed.error());
   const Json& j = *parsed;
   const auto time = number(j, "watcher_time");
-  if (!time || std::abs(*time) > 1e11) return fail("an observation without a possible watcher_time", "give a file that `run --record` wrote");
+  if (!time || std::abs(*time) > 1e11) return fail("an observation without a possible watcher_time", "Give a file that `run --record` wrote");
   const auto reach = word(bytes(j, "reach"), kReaches);
-  if (!reach) return fail("an observation with an unknown reach", "give a file that this version of trainvigil wrote");
+  if (!reach) return fail("an observation with an unknown reach", "Give a file that this version of trainvigil wrote");
   Observation o;
   o.watcher_time = watcher_time(*time);
   o.reach = *reach;

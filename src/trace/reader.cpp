@@ -1,4 +1,6 @@
+#include <filesystem>
 #include <fstream>
+#include <system_error>
 
 #include "trainvigil/trace.hpp"
 
@@ -26,10 +28,12 @@ Result<TraceReader> TraceReader::open(const std::string& path) {
   TraceReader reader;
   Impl& impl = *reader.impl_;
   impl.path = path;
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) return fail("this is a directory and no trace", "Give a file that `run --record` wrote", path);
   impl.in.open(path, std::ios::binary);
-  if (!impl.in) return fail("the trace can not be opened", "check the path and its permissions", path);
+  if (!impl.in) return fail("the trace can not be opened", "Check the path and its permissions", path);
   std::string text;
-  if (!std::getline(impl.in, text)) return fail("the trace is empty", "give a file that `run --record` wrote", path);
+  if (!std::getline(impl.in, text)) return fail("the trace is empty", "Give a file that `run --record` wrote", path);
   auto header = decode_trace_header(text);
   if (!header) return impl.at_line(header.error());
   impl.header = std::move(*header);
@@ -47,7 +51,7 @@ Result<bool> TraceReader::next(Observation& out) {
   auto observation = decode_observation(text, impl_->has_previous ? &impl_->previous : nullptr);
   if (!observation) return impl_->at_line(observation.error());
   if (impl_->has_previous && observation->watcher_time < impl_->previous.watcher_time) {
-    return impl_->at_line({"watcher_time runs backwards", {}, "the trace was put together from several; replay them one by one"});
+    return impl_->at_line({"watcher_time runs backwards", {}, "The trace was put together from several; replay them one by one"});
   }
   impl_->previous = *observation;
   impl_->has_previous = true;

@@ -14,27 +14,28 @@ struct LayerRow {
 };
 
 constexpr std::array kLayers = {
-    LayerRow{Layer::target, Reach::connect_failed, true, "look at the host's name and at: ssh -G HOST"},
-    LayerRow{Layer::resolve, Reach::resolve_failed, true, "check the spelling, or give the host an entry with HostName in ~/.ssh/config"},
-    LayerRow{Layer::dial, Reach::connect_failed, true, "check that the host is up and that sshd listens there: ssh HOST"},
-    LayerRow{Layer::proxy, Reach::connect_failed, true, "try the way through the jump host or ProxyCommand by hand: ssh HOST"},
-    LayerRow{Layer::greeting, Reach::connect_failed, true,
-             "sshd dropped the connection before it greeted: too many log-ins at once (MaxStartups), a penalty, or a firewall; it is tried again "
-             "more slowly"},
-    LayerRow{Layer::exchange, Reach::connect_failed, true, "if ssh HOST works by hand, set transport = \"openssh\" for this host"},
-    LayerRow{Layer::host_key_unknown, Reach::host_key_unknown, false, "log in once by hand and compare the fingerprint: ssh HOST"},
+    LayerRow{Layer::target, Reach::connect_failed, true, "Look at the host's name and at: ssh -G HOST"},
+    LayerRow{Layer::resolve, Reach::resolve_failed, true, "Check the spelling, or give the host an entry with HostName in ~/.ssh/config"},
+    LayerRow{Layer::dial, Reach::connect_failed, true, "Check that the host is up and that sshd listens there: ssh HOST"},
+    LayerRow{Layer::proxy, Reach::connect_failed, true, "Try the way through the jump host or ProxyCommand by hand: ssh HOST"},
+    LayerRow{
+        Layer::greeting, Reach::connect_failed, true,
+        "Likely too many log-ins at once (MaxStartups in the host's sshd_config), a penalty of sshd, or a firewall: wait, it is tried again more "
+        "slowly; if it stays so, raise MaxStartups or look at sshd's log on the host"},
+    LayerRow{Layer::exchange, Reach::connect_failed, true, "If ssh HOST works by hand, set transport = \"openssh\" for this host"},
+    LayerRow{Layer::host_key_unknown, Reach::host_key_unknown, false, "Log in once by hand and compare the fingerprint: ssh HOST"},
     LayerRow{Layer::host_key_changed, Reach::host_key_changed, false,
-             "find out why the key changed; only then remove the old one (ssh-keygen -R HOST) and log in once by hand: ssh HOST"},
+             "Find out why the key changed; only then remove the old one (ssh-keygen -R HOST) and log in once by hand: ssh HOST"},
     LayerRow{Layer::host_key_revoked, Reach::host_key_revoked, false,
-             "the key was revoked on purpose: ask the administrator of the host for a new host key"},
-    LayerRow{Layer::auth, Reach::auth_failed, false, "make this work without a question first: ssh -o BatchMode=yes HOST true"},
-    LayerRow{Layer::channel, Reach::connect_failed, true, "raise MaxSessions in the host's sshd_config, or end other sessions there"},
-    LayerRow{Layer::lost, Reach::connect_failed, true, "it is connected again at the next look"},
+             "The key was revoked on purpose: ask the administrator of the host for a new host key"},
+    LayerRow{Layer::auth, Reach::auth_failed, false, "Make this work without a question first: ssh -o BatchMode=yes HOST true"},
+    LayerRow{Layer::channel, Reach::connect_failed, true, "Raise MaxSessions in the host's sshd_config, or end other sessions there"},
+    LayerRow{Layer::lost, Reach::connect_failed, true, "It is connected again at the next look"},
     LayerRow{
         Layer::shell, Reach::shell_failed, true,
-        "the log-in shell or its start-up file did not start /bin/sh; try: echo 'echo works' | ssh HOST exec /bin/sh -s (a forced command helps)"},
-    LayerRow{Layer::silence, Reach::probe_timeout, true, "the host is overloaded or hangs; raise --probe-timeout if it is merely slow"},
-    LayerRow{Layer::here, Reach::connect_failed, true, "this is a limit of the watching machine: look at ulimit -n and ulimit -u"},
+        "The log-in shell or its start-up file did not start /bin/sh; try: echo 'echo works' | ssh HOST exec /bin/sh -s (a forced command helps)"},
+    LayerRow{Layer::silence, Reach::probe_timeout, true, "The host is overloaded or hangs; raise --probe-timeout if it is merely slow"},
+    LayerRow{Layer::here, Reach::connect_failed, true, "This is a limit of the watching machine: look at ulimit -n and ulimit -u"},
 };
 
 struct TextRow {
@@ -163,7 +164,7 @@ Fault classify_ssh_stderr(std::string_view err, std::string_view by_hand) {
   if (fault.failure.what.empty()) fault.failure.what = "ssh ended without a word";
   if (layer == Layer::host_key_changed && !words.command.empty()) {
     fault.failure.remedy =
-        "find out why the key changed; only then: " + words.command + " and once by hand, comparing the fingerprint: ssh " + std::string(by_hand);
+        "Find out why the key changed; only then: " + words.command + " and once by hand, comparing the fingerprint: ssh " + std::string(by_hand);
   }
   return fault;
 }

@@ -151,12 +151,12 @@ Fault host_key_fault(const KeyVerdict& verdict, const KnownHosts& known, const H
                             " has changed and strict checking is requested; offending " + HostKey{verdict.line->type, {}, {}}.short_type() +
                             " key in " + where(verdict.line) + "; " + offers + ". Host key verification failed",
                         by_hand,
-                        "find out why the key changed; only then: ssh-keygen -f " + shell_quoted(verdict.line->file) + " -R " +
+                        "Find out why the key changed; only then: ssh-keygen -f " + shell_quoted(verdict.line->file) + " -R " +
                             shell_quoted(known.name) + " and once by hand, comparing the fingerprint: ssh " + by_hand);
     case KeyVerdict::Kind::revoked: {
       if (!known.revoked_trouble.empty())
         return make_fault(Layer::host_key_revoked, known.revoked_trouble + "; no host key is accepted without it", by_hand,
-                          "correct RevokedHostKeys in the ssh configuration");
+                          "Correct RevokedHostKeys in the ssh configuration");
       const std::string by = verdict.line != nullptr ? "marked as revoked in " + where(verdict.line) : "revoked by RevokedHostKeys";
       return make_fault(
           Layer::host_key_revoked,
@@ -167,7 +167,7 @@ Fault host_key_fault(const KeyVerdict& verdict, const KnownHosts& known, const H
       return make_fault(Layer::host_key_unknown,
                         "the host key of " + known.name + " is vouched for by a certificate authority (" + where(verdict.line) +
                             "), and libssh does not know host certificates",
-                        by_hand, "set transport = \"openssh\" for this host");
+                        by_hand, "Set transport = \"openssh\" for this host");
     case KeyVerdict::Kind::unknown:
     case KeyVerdict::Kind::known:
       break;

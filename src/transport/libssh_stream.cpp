@@ -72,7 +72,7 @@ void LibsshStream::connected(UniqueFd socket) {
   set_stream_options(socket.get());
   session_ = std::make_shared<SshSession>(std::move(socket));
   if (const std::string trouble = session_->configure(plan_.settings, plan_.host_key_preference); !trouble.empty()) {
-    return fail_with(Layer::exchange, trouble, "set transport = \"openssh\" for this host");
+    return fail_with(Layer::exchange, trouble, "Set transport = \"openssh\" for this host");
   }
   watch_ = engine_.loop.watch(session_->watch_fd(), EPOLLIN | EPOLLOUT, [this](std::uint32_t) { on_socket(); });
 }
@@ -294,7 +294,7 @@ std::string LibsshStream::place() const { return "host " + plan_.settings.hostna
 Fault LibsshStream::stuck() const {
   switch (state_) {
     case State::queued:
-      return make_fault(Layer::here, "many other hosts are being connected at the same time", by_hand_, "raise --probe-timeout");
+      return make_fault(Layer::here, "many other hosts are being connected at the same time", by_hand_, "Raise --probe-timeout");
     case State::prepare:
       return make_fault(Layer::resolve, "the name server or the ssh configuration (Match exec) of " + target_.name + " does not answer in time",
                         by_hand_);
@@ -312,7 +312,7 @@ Fault LibsshStream::stuck() const {
       return make_fault(Layer::lost, "the ssh-agent or " + place() + " does not answer the log-in in time", by_hand_);
     case State::open:
     case State::exec:
-      return make_fault(Layer::channel, place() + " grants no session in time", by_hand_, "the host may be overloaded: ssh " + by_hand_);
+      return make_fault(Layer::channel, place() + " grants no session in time", by_hand_, "The host may be overloaded: ssh " + by_hand_);
     case State::running:
     case State::ended:
       break;

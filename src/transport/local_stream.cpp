@@ -17,7 +17,7 @@ class LocalStream final : public ChildStream {
   [[nodiscard]] StreamEnd explain(CommandEnd end, std::string_view) const override {
     return {StreamEnd::Kind::exited, make_fault(Layer::lost, "the local /bin/sh closed its output", "local", kRemedy), std::move(end)};
   }
-  static constexpr const char* kRemedy = "look at the load of this machine and at /bin/sh";
+  static constexpr const char* kRemedy = "Look at the load of this machine and at /bin/sh";
   Seconds engine_limit_ = engine().options.ready_limit;
 };
 

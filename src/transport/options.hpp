@@ -23,9 +23,11 @@ struct TransportOptions {
   Seconds ready_limit{20};    ///< the script announces itself; start-up files of log-in shells take their time on a loaded host
   Seconds back_off_first{5};
   Seconds back_off_most{300};
-  Seconds back_off_refused{300};  ///< after a wrong host key or a refused log-in: OpenSSH 9.8 penalises whoever tries again sooner
-  Seconds back_off_busy{30};      ///< after a drop before the banner
-  Seconds keepalive{60};          ///< an idle connection is told that it is alive
+  /// After a wrong host key or a refused log-in. Shorter than the usual interval: what the operator has mended is seen at the next look. OpenSSH 9.8
+  /// penalises a refused log-in with 5 s (PerSourcePenalties), which are over by then.
+  Seconds back_off_refused{20};
+  Seconds back_off_busy{30};  ///< after a drop before the banner
+  Seconds keepalive{60};      ///< an idle connection is told that it is alive
 };
 
 std::unique_ptr<Transport> make_transport(const TransportOptions& options);

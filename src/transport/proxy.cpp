@@ -18,7 +18,7 @@ Result<std::vector<std::string>> proxy_command_line(const SshSettings& settings,
     // The command is the user's own and meant for a shell; only names that no shell takes for anything else are put into it.
     if (const auto checked = parse_target(settings.hostname); !checked) return tl::unexpected(checked.error());
     if (settings.user.find_first_of("'`\"$\\;&<>|(){} \t\n") != std::string::npos && settings.proxy_command.find("%r") != std::string::npos) {
-      return fail("the user name '" + one_line(settings.user) + "' cannot be put into the ProxyCommand", "set transport = \"openssh\" for this host");
+      return fail("the user name '" + one_line(settings.user) + "' cannot be put into the ProxyCommand", "Set transport = \"openssh\" for this host");
     }
     const auto command = expand_tokens(settings.proxy_command, settings);
     if (!command) return tl::unexpected(command.error());

@@ -103,7 +103,7 @@ std::string unless_none(std::string_view value) { return value == "none" ? std::
 }  // namespace
 
 Result<TargetName> parse_target(std::string_view name) {
-  const std::string remedy = "write a host as [user@]host[:port] or as an alias of ~/.ssh/config";
+  const std::string remedy = "Write a host as [user@]host[:port] or as an alias of ~/.ssh/config";
   TargetName target;
   std::string_view rest = name;
   if (const std::size_t at = rest.rfind('@'); at != std::string_view::npos) {
@@ -229,7 +229,7 @@ Result<std::string> expand_tokens(std::string_view text, const SshSettings& sett
     const auto value = token(letter, settings);
     if (!value) {
       return fail("the ssh configuration uses %" + std::string(1, letter) + " in '" + one_line(text) + "', which trainvigil does not expand",
-                  "set transport = \"openssh\" for this host");
+                  "Set transport = \"openssh\" for this host");
     }
     out += *value;
   }
@@ -288,11 +288,11 @@ Result<SshSettings> resolve_settings(const HostTarget& target, Seconds limit, co
   const auto result = run_program(argv, limit, stop);
   if (!result) {
     Error error = result.error();
-    if (error.remedy.empty()) error.remedy = "install the OpenSSH client (openssh-client), or look for a slow Match exec in the ssh configuration";
+    if (error.remedy.empty()) error.remedy = "Install the OpenSSH client (openssh-client), or look for a slow Match exec in the ssh configuration";
     return tl::unexpected(std::move(error));
   }
   if (result->exit_status != 0)
-    return fail(one_line(result->err, 600), "correct the ssh configuration; test it with: ssh -G " + shell_quoted(name->host));
+    return fail(one_line(result->err, 600), "Correct the ssh configuration; test it with: ssh -G " + shell_quoted(name->host));
   return parse_ssh_g(result->out, *name);
 }
 

@@ -148,5 +148,11 @@ TEST(ConfigShow, ReadsBackTheSame) {
   EXPECT_EQ(good(show_config(Config{})), Config{});
 }
 
+TEST(ConfigFaults, ADirectoryIsNoConfig) {
+  const auto config = load_config("/");
+  ASSERT_FALSE(config.has_value());
+  EXPECT_EQ(config.error().front().what, "this is a directory and no config");
+}
+
 }  // namespace
 }  // namespace trainvigil

@@ -140,6 +140,7 @@ TEST(Trace, ReaderNamesFileAndLineOfWhatItRefuses) {
     EXPECT_FALSE(reader.error().remedy.empty());
   }
   EXPECT_FALSE(TraceReader::open("/nonexistent/trace").has_value());
+  EXPECT_EQ(TraceReader::open("/").error().what, "this is a directory and no trace");
 }
 
 TEST(Trace, HeaderWithoutAUsableJobIsRefused) {

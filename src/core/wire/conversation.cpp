@@ -226,7 +226,7 @@ void Probe::start(std::string_view text) {
   if (parts.empty() || parts[0] != kVersion) {
     break_off("the probe on the host is of version " + std::string(parts.empty() ? "?" : parts[0]) + ", this program speaks version " +
               std::string(kVersion));
-    if (broken_) broken_->remedy = "put the output of `trainvigil probe-script` where the forced command of the key runs it";
+    if (broken_) broken_->remedy = "Put the output of `trainvigil probe-script` where the forced command of the key runs it";
     if (broken_) broken_->retry = false;
     return;
   }
