@@ -115,5 +115,89 @@ TEST(Eta, OrderedForAnyInput) {
   }
 }
 
+TEST(Eta, WithExpectedAndAnEpochWhoseBeginNobodySawTheBasisDoesNotDenyIt) {
+  static std::vector<UnitEnd> ends{{1, kStart + 600}};
+  EtaInput in;
+  in.ends = &ends;
+  in.began = kStart + 700;  // a process that was started after that save
+  in.first_done = 1;
+  in.total = 5;
+  in.expected = Seconds{3000};
+  in.now = kStart + 900;
+  const Estimate e = estimate(in);
+  ASSERT_TRUE(e.eta);
+  EXPECT_EQ(e.eta->basis, "no whole interval seen yet; from what earlier runs took");
+  EXPECT_EQ(at({}, 5, 0, Seconds{3000}).eta->basis, "no unit done yet; from what earlier runs took");
+}
+
+double minutes_left(const Scenario& s) { return (*s.last.eta->end.p50 - s.last.time).count() / 60; }
+
+TEST(Eta, AStalledTimeBelongsToNoUnit) {
+  Scenario s;
+  s.healthy(2);
+  s.looks(300);
+  const double before = minutes_left(s);
+  const double share = *s.last.progress.fraction;
+  s.hold();  // the file system is dead for two hours
+  s.cpu_rate = s.io_rate = 0;
+  s.looks(7200);
+  ASSERT_EQ(s.last.phase, Phase::stalled);
+  EXPECT_NEAR(*s.last.progress.fraction, share, 0.03) << "nothing was worked on";
+  s.work();
+  s.cpu_rate = 1;
+  s.io_rate = 4e6;
+  s.looks(90);
+  ASSERT_EQ(s.last.phase, Phase::training);
+  EXPECT_NEAR(minutes_left(s), before, 3);
+  s.looks(240);
+  s.epoch(2);
+  s.look();
+  s.looks(60);
+  ASSERT_TRUE(s.last.eta);
+  EXPECT_NEAR(minutes_left(s), 19, 4) << "two epochs of ten minutes, and what the stall took is in neither";
+  EXPECT_EQ(s.last.eta->basis.find("pauses"), std::string::npos);
+}
+
+TEST(Eta, AStopOfAFewMinutesBelongsToNoUnitEither) {
+  Scenario s;
+  s.healthy(2);
+  s.looks(300);
+  const double before = minutes_left(s);
+  s.hold();
+  s.process_state = 'T';
+  s.cpu_rate = s.io_rate = 0;
+  s.looks(240);
+  ASSERT_EQ(s.last.phase, Phase::training) << "too short for a stall";
+  EXPECT_NEAR(minutes_left(s), before, 2);
+  s.process_state = 'R';
+  s.work();
+  s.cpu_rate = 1;
+  s.io_rate = 4e6;
+  s.looks(60);
+  EXPECT_NEAR(minutes_left(s), before - 1, 2);
+}
+
+TEST(Eta, AStalledTimeIsRememberedBetweenTwoCalls) {
+  Scenario s;
+  s.healthy(2);
+  s.hold();
+  s.cpu_rate = s.io_rate = 0;
+  s.looks(7200);
+  ASSERT_EQ(s.last.phase, Phase::stalled);
+  JobState again;
+  ASSERT_TRUE(again.parse(s.state.serialize()));
+  s.state = std::move(again);
+  s.work();
+  s.cpu_rate = 1;
+  s.io_rate = 4e6;
+  s.looks(90);
+  ASSERT_EQ(s.last.phase, Phase::training);
+  JobState once_more;
+  ASSERT_TRUE(once_more.parse(s.state.serialize()));
+  s.state = std::move(once_more);
+  s.look();
+  EXPECT_NEAR(minutes_left(s), 28, 4);
+}
+
 }  // namespace
 }  // namespace trainvigil::test

@@ -107,7 +107,8 @@ Estimate before_first(const EtaInput& in) {
     const double floor = std::max(end, in.now + 0.02 * in.expected->count());
     eta.end = {at(in.began + 0.8 * (floor - in.began)), at(floor), at(in.began + 1.5 * (floor - in.began))};
     if (*eta.end.p10 < watcher_time(in.now)) eta.end.p10 = at(in.now);
-    eta.basis = "no unit done yet; from what earlier runs took";
+    const bool none = in.ends == nullptr || in.ends->empty();
+    eta.basis = none ? "no unit done yet; from what earlier runs took" : "no whole interval seen yet; from what earlier runs took";
     const double unit = in.prior_unit ? in.prior_unit->count() : (in.total && *in.total > 0 ? in.expected->count() / *in.total : 0);
     if (unit > 0) {
       const double next = std::max(in.began + unit, in.now);

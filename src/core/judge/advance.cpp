@@ -40,10 +40,21 @@ std::string run_id(const RunMemory& run) {
   return text("%s-%lld-%lld", boot.c_str(), static_cast<long long>(run.main->pid), static_cast<long long>(run.main->ticks));
 }
 
-EtaInput eta_input(const Look& look, const Job& job, const JobState::Impl& state, const Reckoning& reckoning) {
+/// Unit ends as if the run had never stood still: each is moved by the standstills that came after it, so that no interval, and not the one that runs
+/// now, contains one. `with_open`: with the one that lasts still.
+std::vector<UnitEnd> working_ends(const Look& look, const CheckpointMemory& memory, bool with_open, double& moved) {
+  std::vector<UnitEnd> ends = memory.ends;
+  const double open = with_open && memory.stands_since ? std::max(0.0, (look.now - *memory.stands_since).count()) : 0;
+  moved = memory.stood_s + open;
+  for (UnitEnd& end : ends) end.at += moved - end.stood_s;
+  return ends;
+}
+
+EtaInput eta_input(const Look& look, const Job& job, const JobState::Impl& state, const Reckoning& reckoning, const std::vector<UnitEnd>& working,
+                   double moved) {
   const RunMemory& run = state.run;
   EtaInput in;
-  in.ends = &run.checkpoint.ends;
+  in.ends = &working;
   in.dropped_ends = run.checkpoint.dropped_ends;
   in.total = reckoning.total;
   in.first_done = run.checkpoint.first_done.value_or(0);
@@ -60,6 +71,7 @@ EtaInput eta_input(const Look& look, const Job& job, const JobState::Impl& state
   } else if (run.first_seen && !run.joined_late) {
     in.began = epoch_seconds(*run.first_seen);
   }
+  if (in.began > 0) in.began += moved;
   return in;
 }
 
@@ -130,7 +142,8 @@ void add_own_findings(const Look& look, const JobState::Impl& state, const Recko
   if (ruling.phase == Phase::training && e.overdue_at && epoch_seconds(look.now) > *e.overdue_at) {
     // While others see the run train at its usual pace, a late checkpoint is a slow unit for much longer than when nobody does.
     const double level = e.level.value_or(0);
-    const double last = run.checkpoint.ends.back().at;
+    const UnitEnd& end = run.checkpoint.ends.back();
+    const double last = end.at + run.checkpoint.stood_s - end.stood_s;
     if (run.uneasy_looks >= Patience::looks || epoch_seconds(look.now) > last + kCalmFactor * (*e.overdue_at - last) || level <= 0)
       out.find("checkpoint-overdue");
   }
@@ -193,7 +206,9 @@ Verdict advance(const Job& job, const Prior& prior, JobState& job_state, const O
   host_signal(look, life, state, statement);
 
   const Reckoning reckoning = reckon(job, state.run);
-  Estimate e = estimate(eta_input(look, job, state, reckoning));
+  double moved = 0;
+  std::vector<UnitEnd> working = working_ends(look, state.run.checkpoint, false, moved);
+  Estimate e = estimate(eta_input(look, job, state, reckoning, working, moved));
   auto& said = statement.testimonies;
   const bool long_overdue = e.overdue_at && epoch_seconds(look.now) > *e.overdue_at;
   if (e.late_at && life.main != nullptr && epoch_seconds(look.now) > *e.late_at) {
@@ -212,6 +227,14 @@ Verdict advance(const Job& job, const Prior& prior, JobState& job_state, const O
   }
   const Facts facts{look, life, reckoning, e, said};
   const Ruling ruling = triangulate(facts, state, statement);
+
+  // What is late was judged with the standstill in it; what a person is told of the running unit is not.
+  if (state.run.checkpoint.stands_since) {
+    working = working_ends(look, state.run.checkpoint, true, moved);
+    const Estimate told = estimate(eta_input(look, job, state, reckoning, working, moved));
+    e.share = told.share;
+    e.eta = told.eta;
+  }
 
   const bool training_now =
       std::any_of(said.begin(), said.end(), [](const Testimony& t) { return t.claim == Claim::progress && !t.stale; }) ||

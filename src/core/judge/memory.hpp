@@ -63,7 +63,8 @@ struct Counter {
 /// A unit's end: how many units were done, and when, on the watcher's time line.
 struct UnitEnd {
   double done = 0;
-  double at = 0;  ///< seconds since the epoch
+  double at = 0;       ///< seconds since the epoch
+  double stood_s = 0;  ///< what CheckpointMemory::stood_s was then
 };
 
 struct ProcessMemory {
@@ -124,6 +125,8 @@ struct CheckpointMemory {
   int missing_looks = 0;
   bool ever_listed = false;
   std::optional<double> highest_done;
+  double stood_s = 0;                       ///< seconds of this run in which it was stalled or stopped, and which are over
+  std::optional<WatcherTime> stands_since;  ///< it is stalled or stopped now
 };
 inline constexpr std::size_t kMostEnds = 128;
 
@@ -135,7 +138,7 @@ struct LogMemory {
   int silent_looks = 0;
   Seconds longest_silence{0};
   bool end_mark = false;
-  std::optional<WatcherTime> marked_at;     ///< the end mark was first seen
+  std::optional<WatcherTime> marked_at;  ///< the end mark was first seen
   bool nan_now = false;
   std::string cause;  ///< the gravest thing its tail told, a finding's name
 };
@@ -190,7 +193,7 @@ struct JobState::Impl {
   int runs = 0;
   std::vector<PastRun> past;  ///< the last few runs
   RunMemory run;
-  bool table_read = false;           ///< the process table was read once
+  bool table_read = false;  ///< the process table was read once
   int partial_looks = 0;
   double usual_interval = 30;  ///< seconds between looks, moving average
   double told_p90 = 0;         ///< the end's p90 told last, and at which unit: it does not fall without news

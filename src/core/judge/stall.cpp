@@ -76,6 +76,20 @@ std::optional<Stall> find_stall(const Facts& facts, const JobState::Impl& state)
   return found;
 }
 
+void follow_standstill(const Facts& facts, RunMemory& run, std::optional<WatcherTime> since) {
+  CheckpointMemory& memory = run.checkpoint;
+  const auto last_end = memory.ends.empty() ? std::nullopt : std::optional(watcher_time(memory.ends.back().at));
+  if (run.process.stopped_since) since = since ? std::min(*since, *run.process.stopped_since) : *run.process.stopped_since;
+  // What was still before the last unit ended has cost that unit nothing that can be told apart.
+  if (since && !memory.stands_since) memory.stands_since = last_end ? std::max(*since, *last_end) : *since;
+  if (since || run.stalled || !memory.stands_since) return;
+  const WatcherTime began = *memory.stands_since;
+  memory.stands_since.reset();
+  // A unit that ended meanwhile was being worked on: the run did not stand still.
+  if (last_end && *last_end > began) return;
+  memory.stood_s += std::max(0.0, (facts.look.now - began).count());
+}
+
 void learn_quiet_gaps(const Facts& facts, RunMemory& run) {
   bool moving = false, quiet = false;
   WatcherTime since{};

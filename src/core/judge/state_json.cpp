@@ -36,6 +36,7 @@ template <typename A>
 void describe(A& a, UnitEnd& v) {
   a("done", v.done);
   a("at", v.at);
+  a("stood_s", v.stood_s);
 }
 template <typename A>
 void describe(A& a, ProcessMemory& v) {
@@ -139,6 +140,8 @@ void describe(A& a, CheckpointMemory& v) {
   a("missing_looks", v.missing_looks);
   a("ever_listed", v.ever_listed);
   a("highest_done", v.highest_done);
+  a("stood_s", v.stood_s);
+  a("stands_since", v.stands_since);
 }
 template <typename A>
 void describe(A& a, LogMemory& v) {

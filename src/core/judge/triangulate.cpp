@@ -72,6 +72,7 @@ Ruling alive(const Facts& f, JobState::Impl& state, Statement& out) {
   if (stall && writing == nullptr) {
     run.stalled = true;
     run.recovery_looks = 0;
+    follow_standstill(f, run, stall->since);
     if (run.cause.empty()) run.cause = stall->cause;
     r.phase = Phase::stalled;
     r.cause = run.cause;
@@ -95,6 +96,7 @@ Ruling alive(const Facts& f, JobState::Impl& state, Statement& out) {
     run.stalled = false;
     run.cause.clear();
   }
+  follow_standstill(f, run, std::nullopt);
   if (writing != nullptr) {
     r.phase = Phase::saving;
     r.confidence = weigh(f.testimonies, {Claim::writes, Claim::progress, Claim::moves}, {});

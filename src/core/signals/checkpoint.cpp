@@ -20,7 +20,7 @@ bool counts(const Checkpoint& c, const CheckpointView& view, const RunMemory& ru
 void add_end(CheckpointMemory& memory, double done, WatcherTime at) {
   auto& ends = memory.ends;
   if (!ends.empty() && (done <= ends.back().done || epoch_seconds(at) <= ends.back().at)) return;
-  ends.push_back({done, epoch_seconds(at)});
+  ends.push_back({done, epoch_seconds(at), memory.stood_s});
   if (ends.size() <= kMostEnds) return;
   // The oldest half loses every other end: durations stay exact (they are differences), only their resolution halves.
   std::vector<UnitEnd> kept;
