@@ -14,5 +14,7 @@ std::string unescape_bytes(std::string_view text);
 
 /// For a terminal: control characters, DEL, C1 controls, bidirectional overrides and invalid UTF-8 become \xNN.
 std::string harmless(std::string_view bytes);
+/// The same, and of at most so many columns (one a code point): what is left out at the end is marked by three dots.
+std::string shortened(std::string_view bytes, std::size_t columns);
 
 }  // namespace trainvigil

@@ -80,6 +80,7 @@ struct Verdict {
   std::optional<std::vector<GpuSummary>> gpus;
   std::optional<ProcessSummary> processes;
   std::optional<LastKnown> last;
+  std::optional<std::string> remedy;  ///< of a host that could not be looked at: what mends it
   /// A second look within this time would confirm or refute what this one suspects; the app takes it. Not part of the JSON.
   std::optional<Seconds> look_again_in;
 };

@@ -7,10 +7,11 @@
 #include "trainvigil/bytes.hpp"
 
 namespace trainvigil::app {
+namespace {
 
-std::string json_string(std::string_view bytes) {
+std::string quoted(const std::string& text) {
   std::string out = "\"";
-  for (const char c : escape_bytes(bytes)) {
+  for (const char c : text) {
     if (c == '"' || c == '\\') {
       out += '\\';
       out += c;
@@ -23,6 +24,15 @@ std::string json_string(std::string_view bytes) {
     }
   }
   return out + '"';
+}
+
+}  // namespace
+
+std::string json_string(std::string_view bytes) { return quoted(escape_bytes(bytes)); }
+
+std::string json_prose(std::string_view words) {
+  std::string text = harmless(words);
+  return text == words ? quoted(text) : json_string(words);
 }
 
 JsonObject& JsonObject::number(const char* key, std::optional<double> value) {

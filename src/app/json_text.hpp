@@ -10,10 +10,13 @@
 namespace trainvigil::app {
 
 std::string json_string(std::string_view bytes);
+std::string json_prose(std::string_view words);
 
 class JsonObject {
  public:
   JsonObject& text(const char* key, std::string_view value) { return raw(key, json_string(value)); }
+  /// A name or sentence that is printable by itself: bytes that are no text stand escaped in it already.
+  JsonObject& prose(const char* key, std::string_view value) { return raw(key, json_prose(value)); }
   JsonObject& text(const char* key, const std::optional<std::string>& value) {
     return value ? text(key, std::string_view(*value)) : raw(key, "null");
   }

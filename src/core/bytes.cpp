@@ -113,4 +113,21 @@ std::string harmless(std::string_view bytes) {
   return out;
 }
 
+std::string shortened(std::string_view bytes, std::size_t columns) {
+  constexpr std::string_view kDots = "...";
+  std::string out = harmless(bytes);
+  const auto begins = [&](std::size_t at) { return (static_cast<unsigned char>(out[at]) & 0xC0U) != 0x80U; };
+  std::size_t keep = 0;  // where the dots would go
+  std::size_t seen = 0;
+  for (std::size_t at = 0; at < out.size(); ++at) {
+    if (!begins(at)) continue;
+    if (seen + kDots.size() == columns) keep = at;
+    if (++seen > columns) {
+      out.resize(keep);
+      return out += kDots.substr(0, columns);
+    }
+  }
+  return out;
+}
+
 }  // namespace trainvigil

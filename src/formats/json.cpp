@@ -10,6 +10,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json text(const std::string& s) { return escape_bytes(s); }
+/// What the program itself put into words: names of bytes that are no text stand escaped in it already.
+Json prose(const std::string& s) { return harmless(s) == s ? s : escape_bytes(s); }
 Json text(const std::optional<std::string>& s) { return s ? Json(escape_bytes(*s)) : Json(nullptr); }
 Json moment(const std::optional<WatcherTime>& t) { return t ? Json(rfc3339(*t)) : Json(nullptr); }
 
@@ -81,14 +83,14 @@ Json processes(const std::optional<ProcessSummary>& p) {
 std::string format_json(const Verdict& v) {
   Json evidence = Json::array();
   for (const Evidence& e : v.evidence) {
-    evidence.push_back({{"signal", text(e.signal)}, {"source", text(e.source)}, {"says", text(e.says)}, {"detail", text(e.detail)}});
+    evidence.push_back({{"signal", text(e.signal)}, {"source", text(e.source)}, {"says", text(e.says)}, {"detail", prose(e.detail)}});
   }
   Json findings = Json::array();
   for (const std::string& f : v.findings) findings.push_back(text(f));
   const Json j{{"schema", "trainvigil.verdict/1"},
                {"time", rfc3339(v.time)},
                {"host_time", v.host_time ? Json(rfc3339(*v.host_time)) : Json(nullptr)},
-               {"job", text(v.job)},
+               {"job", prose(v.job)},
                {"host", text(v.host)},
                {"run", text(v.run)},
                {"phase", to_string(v.phase)},
@@ -96,7 +98,7 @@ std::string format_json(const Verdict& v) {
                {"cause", text(v.cause)},
                {"confidence", to_string(v.confidence)},
                {"since", moment(v.since)},
-               {"summary", text(v.summary)},
+               {"summary", prose(v.summary)},
                {"evidence", std::move(evidence)},
                {"findings", std::move(findings)},
                {"progress",
@@ -110,7 +112,8 @@ std::string format_json(const Verdict& v) {
                {"last_good", checkpoint(v.last_good)},
                {"gpus", gpus(v.gpus)},
                {"processes", processes(v.processes)},
-               {"last", v.last ? Json{{"phase", to_string(v.last->phase)}, {"time", rfc3339(v.last->time)}} : Json(nullptr)}};
+               {"last", v.last ? Json{{"phase", to_string(v.last->phase)}, {"time", rfc3339(v.last->time)}} : Json(nullptr)},
+               {"remedy", text(v.remedy)}};
   return j.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

@@ -10,6 +10,14 @@
 namespace trainvigil {
 namespace {
 
+/// The one line is all that a monitoring server shows of a host that could not be looked at.
+std::string unreachable_details(const Verdict& v) {
+  std::string out;
+  if (!v.evidence.empty() && !v.evidence.front().detail.empty()) out += "; " + v.evidence.front().detail;
+  if (v.remedy) out += ". " + *v.remedy;
+  return out;
+}
+
 const char* state_word(Level level) {
   switch (level) {
     case Level::ok:
@@ -69,6 +77,7 @@ std::string format_nagios(const std::vector<Verdict>& verdicts) {
     if (v != order.front()) out += "; ";
     if (order.size() > 1) out += std::string(state_word(v->level)) + " ";
     out += without_bar(formats::subject_phrase(*v)) + ": " + without_bar(v->summary);
+    if (v->phase == Phase::unreachable) out += without_bar(unreachable_details(*v));
     data += performance(*v);
   }
   return data.empty() ? out : out + " |" + data;

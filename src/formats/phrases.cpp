@@ -25,13 +25,15 @@ std::string progress_phrase(const Progress& progress) {
   const double counted = progress.total.value_or(progress.done.value_or(0));
   std::string unit = progress.unit ? to_string(*progress.unit) : "unit";
   if (counted != 1) unit += 's';
-  if (!progress.done) return "of " + number(*progress.total) + " " + unit;
+  if (!progress.done) return number(*progress.total) + " " + unit + " in all, none counted yet";
   if (!progress.total) return number(*progress.done) + " " + unit + " done";
   return number(*progress.done) + " of " + number(*progress.total) + " " + unit;
 }
 
 std::string interval_phrase(const Interval& interval, WatcherTime now) {
   const auto clock = [&](const std::optional<WatcherTime>& t) { return local_clock(*t, now); };
+  // All within one minute: three times the same would tell no more.
+  if (interval.p10 && interval.p90 && clock(interval.p10) == clock(interval.p90)) return clock(interval.p50 ? interval.p50 : interval.p10);
   if (interval.p50 && interval.p10 && interval.p90) return clock(interval.p50) + " (" + clock(interval.p10) + " to " + clock(interval.p90) + ")";
   if (interval.p10 && interval.p90) return clock(interval.p10) + " to " + clock(interval.p90);
   if (interval.p50 && interval.p90) return "about " + clock(interval.p50) + ", at the latest " + clock(interval.p90);

@@ -8,9 +8,9 @@
 
 namespace trainvigil::formats {
 
-/// "1 of 5 epochs", "700 steps", "no unit counted yet of 5 epochs"; empty when nothing is known.
+/// "1 of 5 epochs", "700 steps", "5 epochs in all, none counted yet"; empty when nothing is known.
 std::string progress_phrase(const Progress& progress);
-/// "15:27 (14:30 to 17:36)" in local time without zone; empty when the interval holds nothing. Never a bare point where a range is known.
+/// "15:27 (14:30 to 17:36)" in local time without zone; empty when the interval holds nothing. A bare point only where the range is within a minute.
 std::string interval_phrase(const Interval& interval, WatcherTime now);
 /// Percent of the work, rounded down so that 100 % means the end and nothing else.
 std::string percent_phrase(double fraction);

@@ -143,7 +143,10 @@ std::string format_text(const Verdict& v, const TextStyle& style) {
     page.line("  last      ", std::string(to_string(v.last->phase)) + " at " + local_clock(v.last->time, v.time) + " " + zone_name(v.last->time));
   checkpoint_lines(page, v, style.verbose);
   evidence_lines(page, v);
-  if (!v.findings.empty()) page.line("  findings  ", joined(v.findings));
+  // Of a host that could not be looked at the one finding is the cause, which is told above.
+  const bool told = v.cause && v.findings == std::vector<std::string>{*v.cause};
+  if (!v.findings.empty() && !(v.phase == Phase::unreachable && told)) page.line("  findings  ", joined(v.findings));
+  if (v.remedy) page.line("  remedy    ", harmless(*v.remedy));
   return page.take();
 }
 

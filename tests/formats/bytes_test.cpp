@@ -48,5 +48,14 @@ TEST(Harmless, NothingMovesTheCursorOrTheOrder) {
   EXPECT_EQ(harmless("Straße \xF0\x9F\x94\xA5"), "Straße \xF0\x9F\x94\xA5");
 }
 
+TEST(Shortened, IsCutBetweenCharactersAndSaysSo) {
+  EXPECT_EQ(shortened("abcdef", 6), "abcdef");
+  EXPECT_EQ(shortened("abcdefg", 6), "abc...");
+  EXPECT_EQ(shortened("ääääääää", 6), "äää...");
+  EXPECT_EQ(shortened("\n\n\n", 8), "\\x0a\\...");
+  EXPECT_EQ(shortened("abcdef", 2), "..");
+  EXPECT_EQ(shortened("", 0), "");
+}
+
 }  // namespace
 }  // namespace trainvigil

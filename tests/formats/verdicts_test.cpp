@@ -201,5 +201,57 @@ TEST_F(Formats, FullBarMeansTheEnd) {
   EXPECT_NE(format_text(v, {}).find("#.]"), std::string::npos);
 }
 
+TEST_F(Formats, ARangeWithinAMinuteIsOneTime) {
+  Verdict v = training();
+  v.eta->end = {watcher_time(kNow + 60), watcher_time(kNow + 61), watcher_time(kNow + 62)};
+  EXPECT_NE(format_text(v, {}).find("  end       14:22 CET, in 61 s\n"), std::string::npos) << format_text(v, {});
+  EXPECT_NE(format_line(v).find("  end 14:22  epoch"), std::string::npos) << format_line(v);
+}
+
+TEST_F(Formats, ATotalAloneIsASentenceOfItsOwn) {
+  Verdict v = training();
+  v.progress = {Unit::epoch, std::nullopt, 5, std::nullopt, false};
+  EXPECT_NE(format_text(v, {}).find("  progress  5 epochs in all, none counted yet\n"), std::string::npos) << format_text(v, {});
+}
+
+Verdict out_of_reach() {
+  Verdict v;
+  v.job = "j";
+  v.host = "h";
+  v.phase = Phase::unreachable;
+  v.level = Level::unknown;
+  v.cause = "host-key-changed";
+  v.findings = {"host-key-changed"};
+  v.summary = "unreachable: the key of the host is not the one on record";
+  v.evidence = {{"reach", "host", "host-key-changed", "the host offers ED25519 SHA256:abc"}};
+  v.remedy = "Find out why: ssh h";
+  return v;
+}
+
+TEST_F(Formats, AHostOutOfReachIsToldOnceThenTheEvidenceThenTheRemedy) {
+  EXPECT_EQ(format_text(out_of_reach(), {}),
+            "j on h: unreachable: the key of the host is not the one on record\n"
+            "  phase     unreachable, unknown, confidence low, cause host-key-changed\n"
+            "  reach host-key-changed the host offers ED25519 SHA256:abc\n"
+            "  remedy    Find out why: ssh h\n");
+  EXPECT_EQ(
+      format_nagios({out_of_reach()}),
+      "TRAINVIGIL UNKNOWN - j on h: unreachable: the key of the host is not the one on record; the host offers ED25519 SHA256:abc. Find out why: "
+      "ssh h");
+  EXPECT_NE(format_json(out_of_reach()).find(R"("remedy":"Find out why: ssh h")"), std::string::npos);
+  EXPECT_NE(format_json(training()).find(R"("remedy":null)"), std::string::npos);
+}
+
+TEST_F(Formats, WhatStandsEscapedInANameIsNotEscapedAgain) {
+  Verdict v = training();
+  v.job = "gpu1:lat\\xe9";  // the name of a directory that is no UTF-8, as it is made printable
+  v.summary = "resume from \\xe9";
+  const std::string json = format_json(v);
+  EXPECT_NE(json.find(R"("job":"gpu1:lat\\xe9")"), std::string::npos) << json;
+  EXPECT_NE(json.find(R"("summary":"resume from \\xe9")"), std::string::npos) << json;
+  v.job = "raw\xE9";
+  EXPECT_NE(format_json(v).find(R"("job":"raw\\xe9")"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace trainvigil

@@ -67,7 +67,7 @@ int run_doctor(const Options& options) {
       std::vector<std::string> rows;
       for (const Step& step : own) rows.push_back(json_of(step));
       for (const Step& step : steps) rows.push_back(json_of(step));
-      print_line(JsonObject().text("schema", "trainvigil.doctor/1").text("job", jobs[i].name).text("host", jobs[i].host).list("steps", rows).str());
+      print_line(JsonObject().text("schema", "trainvigil.doctor/1").prose("job", jobs[i].name).text("host", jobs[i].host).list("steps", rows).str());
     } else {
       print_line(harmless(jobs[i].name) + (jobs[i].name == jobs[i].host ? "" : " on " + harmless(jobs[i].host)));
       print_steps(steps);

@@ -23,20 +23,20 @@ std::string json_of(const StoredRun& r) {
       .number("total", r.progress.total)
       .number("fraction", r.progress.fraction);
   JsonObject out;
-  out.text("job", r.job).text("host", r.host).text("run", r.run).text("phase", to_string(r.phase)).text("first_seen", rfc3339(r.first_seen));
+  out.prose("job", r.job).text("host", r.host).text("run", r.run).text("phase", to_string(r.phase)).text("first_seen", rfc3339(r.first_seen));
   out.text("last_seen", rfc3339(r.last_seen)).raw("progress", progress.str());
   return out.number("total_s", r.total ? std::optional(r.total->count()) : std::nullopt).str();
 }
 
 std::string json_of(const StoredChange& c) {
   JsonObject out;
-  out.text("job", c.job).text("host", c.host).text("run", c.run).text("time", rfc3339(c.time)).text("phase", to_string(c.phase));
-  return out.text("level", to_string(c.level)).text("cause", c.cause).text("summary", c.summary).str();
+  out.prose("job", c.job).text("host", c.host).text("run", c.run).text("time", rfc3339(c.time)).text("phase", to_string(c.phase));
+  return out.text("level", to_string(c.level)).text("cause", c.cause).prose("summary", c.summary).str();
 }
 
 std::string json_of(const StoredCheckpoint& c) {
   JsonObject out;
-  out.text("job", c.job).text("host", c.host).text("run", c.run).text("path", c.path).text("unit", word(c.unit)).integer("done", c.done);
+  out.prose("job", c.job).text("host", c.host).text("run", c.run).text("path", c.path).text("unit", word(c.unit)).integer("done", c.done);
   out.integer("bytes", c.bytes).text("state", to_string(c.state)).text("first_seen", rfc3339(c.first_seen));
   return out.text("modified", c.modified ? std::optional(rfc3339(*c.modified)) : std::nullopt).str();
 }

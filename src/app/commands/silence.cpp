@@ -15,7 +15,7 @@ namespace {
 void print_silences(const std::vector<Silence>& all, WatcherTime now, bool json) {
   if (json) {
     std::vector<std::string> rows;
-    for (const Silence& s : all) rows.push_back(JsonObject().text("job", s.job).text("until", rfc3339(s.until)).text("reason", s.reason).str());
+    for (const Silence& s : all) rows.push_back(JsonObject().prose("job", s.job).text("until", rfc3339(s.until)).text("reason", s.reason).str());
     print_line(JsonObject().text("schema", "trainvigil.silences/1").list("silences", rows).str());
     return;
   }

@@ -26,6 +26,7 @@ Verdict unreachable(const Job& job, JobState::Impl& state, const Observation& se
   v.since = state.unreachable_since;
   v.findings = {to_string(seen.reach)};
   v.summary = summarize_unreachable(seen, state);
+  v.remedy = seen.remedy;
   if (state.looked_at) v.last = LastKnown{state.phase, *state.looked_at};
   v.progress = state.last_progress;
   v.eta = state.last_eta;

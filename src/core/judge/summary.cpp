@@ -23,9 +23,38 @@ std::string say_until(const Verdict& v) {
   return out;
 }
 
-std::string say_last_good(const Verdict& v) {
+std::string say_last_good(const Verdict& v, const Reckoning& r) {
   if (!v.last_good) return "no complete checkpoint is there";
-  return "resume from " + harmless(v.last_good->path);
+  // Beside "nothing finished yet" a bare name would read as a contradiction.
+  const bool left_over = !r.done && v.last_good->run == CheckpointRun::earlier;
+  return "resume from " + harmless(v.last_good->path) + (left_over ? ", which an earlier run left" : "");
+}
+
+/// A command line may be a compiler's: this much shows which program it is.
+constexpr std::size_t kNearMissColumns = 80;
+
+const char* reach_sentence(Reach reach) {
+  switch (reach) {
+    case Reach::resolve_failed:
+      return "the name of the host is not known";
+    case Reach::connect_failed:
+      return "there is no connection to the host";
+    case Reach::auth_failed:
+      return "the host refuses the log-in";
+    case Reach::host_key_unknown:
+      return "the key of the host is not on record here";
+    case Reach::host_key_changed:
+      return "the key of the host is not the one on record";
+    case Reach::host_key_revoked:
+      return "the key of the host is revoked";
+    case Reach::probe_timeout:
+      return "the host did not answer in time";
+    case Reach::shell_failed:
+      return "the log-in leads to no shell that starts the probe";
+    case Reach::ok:
+      break;
+  }
+  return "the host could not be looked at";
 }
 
 bool kernel_unread(const Look& look) { return !look.seen.kernel.has_value(); }
@@ -49,7 +78,7 @@ std::string say_stall(const Verdict& v, const JobState::Impl& state, const Recko
     const double hours = static_cast<double>(run.gpu.gpus.size()) * (look.now - progress).count() / 3600;
     out += text("; %.1f GPU-hours since the last progress", hours);
   }
-  return out + "; " + say_last_good(v);
+  return out + "; " + say_last_good(v, r);
 }
 
 }  // namespace
@@ -62,7 +91,7 @@ std::string summarize(const Verdict& v, const JobState::Impl& state, const Recko
       std::string out = "waiting: nothing of the job is there yet";
       if (look.job.process) out += ", no process matches '" + harmless(*look.job.process) + "'";
       if (look.seen.near_misses && !look.seen.near_misses->empty()) {
-        out += "; nearest: " + harmless(look.seen.near_misses->front().cmdline.substr(0, 80));
+        out += "; nearest: " + shortened(look.seen.near_misses->front().cmdline, kNearMissColumns);
       }
       return out;
     }
@@ -78,7 +107,7 @@ std::string summarize(const Verdict& v, const JobState::Impl& state, const Recko
     case Phase::crashed: {
       std::string out = "crashed" + say_cause(v, look) + ": the main process is gone";
       if (run.gone_at) out += " for " + say_duration(look.now - *run.gone_at);
-      return out + ", " + say_progress(r) + "; " + say_last_good(v);
+      return out + ", " + say_progress(r) + "; " + say_last_good(v, r);
     }
     case Phase::completed: {
       std::string out = "completed: " + say_progress(r);
@@ -89,7 +118,7 @@ std::string summarize(const Verdict& v, const JobState::Impl& state, const Recko
       return out;
     }
     case Phase::ended:
-      return "ended: no process is there and nothing proves how it ended, " + say_progress(r) + "; " + say_last_good(v);
+      return "ended: no process is there and nothing proves how it ended, " + say_progress(r) + "; " + say_last_good(v, r);
     case Phase::unreachable:
       break;
     case Phase::unknown:
@@ -99,10 +128,8 @@ std::string summarize(const Verdict& v, const JobState::Impl& state, const Recko
 }
 
 std::string summarize_unreachable(const Observation& seen, const JobState::Impl& state) {
-  std::string out = text("unreachable (%s)", to_string(seen.reach));
-  if (seen.error) out += ": " + harmless(seen.error->substr(0, 200));
+  std::string out = std::string("unreachable: ") + reach_sentence(seen.reach);
   if (state.looked_at) out += text("; %s when last seen %s ago", to_string(state.phase), say_duration(seen.watcher_time - *state.looked_at).c_str());
-  if (seen.remedy) out += ". " + harmless(seen.remedy->substr(0, 300));
   return out;
 }
 
