@@ -29,6 +29,7 @@ struct Turned {
   std::string state;
   std::optional<WatcherTime> deadline_at;  ///< Job::deadline as this turn understood it
   Verdict verdict;
+  std::vector<Checkpoint> checkpoints = {};  ///< all that the look saw, where any may be new; the verdict's own are stored anyway
 };
 
 struct StoredRun {
@@ -71,6 +72,8 @@ class History {
  public:
   /// Creates the directory and the file when they are missing and brings an older file up to date; refuses one of a newer program.
   static Result<History> open(const std::string& directory);
+  /// For a disk that is full: what could be read of the file there, in memory; what is added is gone with the object.
+  static Result<History> copy_in_memory(const std::string& directory);
   History(History&&) noexcept;
   History& operator=(History&&) noexcept;
   ~History();

@@ -10,9 +10,10 @@ namespace trainvigil {
 /// What went wrong, where, and what mends it. `what` is one clear sentence without a trailing full stop.
 struct Error {
   std::string what;
-  std::string where;   ///< file:line:column, path, host … ; empty when it adds nothing
-  std::string remedy;  ///< an imperative sentence; empty when there is none
-  bool retry = false;  ///< the same call may succeed later
+  std::string where;     ///< file:line:column, path, host … ; empty when it adds nothing
+  std::string remedy;    ///< an imperative sentence; empty when there is none
+  bool retry = false;    ///< the same call may succeed later
+  bool no_room = false;  ///< a disk is full
 
   /// "where: what. remedy" for stderr; parts that are empty are left out.
   [[nodiscard]] std::string text() const {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/checkpoint_view.hpp"
 #include "app/logging.hpp"
 #include "trainvigil/when.hpp"
 
@@ -64,14 +65,18 @@ Result<Verdict> StoredMemory::turn(const Job& job, Observation& observation, con
     }
     mine.generation = remembered.generation;
     decide();
-    return Turned{mine.state.serialize(), mine.deadline_at, *verdict};
+    Turned turned{mine.state.serialize(), mine.deadline_at, *verdict, {}};
+    // Several may have come since the last look; of a listing that is the same object nothing is new.
+    if (observation.files && observation.files != mine.recorded) turned.checkpoints = checkpoint_view(mine.state).checkpoints;
+    return turned;
   });
   if (stored) {
     ++mine.generation;
+    if (observation.files) mine.recorded = observation.files;
     if (std::exchange(complained_, false)) log_warning("the history can be written again");
     return *std::move(verdict);
   }
-  if (!mine.begun) return tl::unexpected<Error>(stored.error());
+  if (!mine.begun && !stored.error().no_room) return tl::unexpected<Error>(stored.error());
   if (!std::exchange(complained_, true)) log_error(stored.error().text());
   if (!verdict) decide();
   return *std::move(verdict);

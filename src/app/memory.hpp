@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 
 #include "trainvigil/history.hpp"
@@ -50,6 +51,7 @@ class StoredMemory : public Memory {
     std::uint64_t generation = 0;  ///< of the history that `state` stands for
     std::optional<WatcherTime> deadline_at;
     Prior prior;
+    std::shared_ptr<const Listing> recorded;  ///< all of its checkpoints are in the history
     bool begun = false;
   };
   Held& held(const Job& job);

@@ -1,7 +1,11 @@
 #include "app/setup.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 
 #include "app/command.hpp"
@@ -12,15 +16,14 @@
 namespace trainvigil::app {
 namespace {
 
-std::string quoted(const std::string& text) { return "\"" + harmless(text) + "\""; }
-
-/// On this machine a path may be written from the current directory on; elsewhere that means nothing.
-void make_absolute(std::optional<std::string>& path, const std::string& host) {
-  if (!path || host != "local" || path->empty() || path->front() == '/') return;
-  std::error_code fault;
-  const auto absolute = std::filesystem::absolute(*path, fault);
-  if (!fault) path = absolute.lexically_normal().string();
+/// Without it no host can be reached, now or later: that is told at once. `none` is a word of ssh's own.
+void check_ssh_config(const std::string& file) {
+  if (file.empty() || file == "none" || ::access(file.c_str(), R_OK) == 0) return;
+  throw UsageError("the ssh config \"" + harmless(file) + "\" can not be read: " + std::strerror(errno),
+                   "Give the right one with -F FILE, or leave that out for ~/.ssh/config");
 }
+
+std::string quoted(const std::string& text) { return "\"" + harmless(text) + "\""; }
 
 Job described_job(const Options& options, const Config& config) {
   if (options.target.empty()) throw UsageError("options describe a job, but there is no TARGET", "Name the host, or local for this machine");
@@ -64,6 +67,13 @@ std::vector<Job> configured_jobs(const Options& options, const Setup& setup) {
 
 }  // namespace
 
+void make_absolute(std::optional<std::string>& path, const std::string& host) {
+  if (!path || host != "local" || path->empty() || path->front() == '/') return;
+  std::error_code fault;
+  const auto absolute = std::filesystem::absolute(*path, fault);
+  if (!fault) path = absolute.lexically_normal().string();
+}
+
 std::optional<std::string> environment(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? std::nullopt : std::optional<std::string>(value);
@@ -90,6 +100,8 @@ std::vector<Job> choose_jobs(const Options& options, const Setup& setup) {
 
 std::vector<HostPlan> plan_hosts(const std::vector<Job>& jobs, const Options& options, const Config& config) {
   std::vector<HostPlan> out;
+  if (std::any_of(jobs.begin(), jobs.end(), [](const Job& job) { return job.host != "local"; }))
+    check_ssh_config(options.ssh_config.value_or(config.ssh_config));
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     const Job& job = jobs[i];
     auto plan = std::find_if(out.begin(), out.end(), [&](const HostPlan& p) { return p.target.name == job.host; });
@@ -114,12 +126,17 @@ std::vector<HostPlan> plan_hosts(const std::vector<Job>& jobs, const Options& op
   return out;
 }
 
-History open_history(const Options& options, const Config& config) {
+History open_history(const Options& options, const Config& config, WithoutRoom without_room) {
   const auto directory = find_state_dir(options.state_dir, config.state_dir, environment);
   if (!directory) refuse(directory.error());
   auto history = History::open(*directory);
-  if (!history) refuse(history.error());
-  return *std::move(history);
+  if (history) return *std::move(history);
+  if (!history.error().no_room || without_room == WithoutRoom::refuse) refuse(history.error());
+  // A look is worth more than its memory, and a full disk is what jobs die of.
+  auto copy = History::copy_in_memory(*directory);
+  if (!copy) refuse(history.error());
+  log_warning(history.error().text() + ". Until then nothing new is remembered");
+  return *std::move(copy);
 }
 
 void warn_of_namesakes(History& history, const std::vector<Job>& jobs) {

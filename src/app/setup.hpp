@@ -28,6 +28,9 @@ struct Setup {
   std::string config_file;  ///< empty: none was found
 };
 
+/// On this machine a path may be written from the current directory on; elsewhere that means nothing, and stays as it is.
+void make_absolute(std::optional<std::string>& path, const std::string& host);
+
 /// The process's environment.
 std::optional<std::string> environment(const char* name);
 
@@ -37,8 +40,10 @@ Setup load_setup(const Options& options);
 std::vector<Job> choose_jobs(const Options& options, const Setup& setup);
 std::vector<HostPlan> plan_hosts(const std::vector<Job>& jobs, const Options& options, const Config& config);
 
-/// Opens the history and says on stderr which names of jobs it knows with other targets. Throws UsageError when it can not be written.
-History open_history(const Options& options, const Config& config);
+enum class WithoutRoom { refuse, go_on };
+/// Opens the history. Throws UsageError when it can not be used; when only its disk is full, `go_on` warns and gives one that forgets.
+History open_history(const Options& options, const Config& config, WithoutRoom without_room = WithoutRoom::refuse);
+/// Says on stderr which names of jobs it knows with other targets.
 void warn_of_namesakes(History& history, const std::vector<Job>& jobs);
 
 /// Throws the error as a UsageError: exit code 3, one sentence, the remedy.

@@ -18,7 +18,7 @@ Setup begin(const Options& options) {
 }
 
 History opened(const Options& options, const Setup& setup, const std::vector<Job>& jobs) {
-  History history = open_history(options, setup.config);
+  History history = open_history(options, setup.config, WithoutRoom::go_on);
   warn_of_namesakes(history, jobs);
   return history;
 }
@@ -47,23 +47,28 @@ void Watching::tell_reach(const Turn& turn) {
   told = std::move(words);
 }
 
-PollEnd Watching::poll(const PollOptions& options, const Poller::OnTurn& on_turn) {
+PollEnd Watching::poll(const PollOptions& options, const Poller::OnTurn& on_turn, bool tell) {
   const auto end = poller_.run(options, [&](const Turn& turn) {
-    tell_reach(turn);
-    return on_turn(turn);
+    const bool go_on = on_turn(turn);
+    // What ends the watch has been shown with all that there is to say.
+    if (tell && go_on) tell_reach(turn);
+    return go_on;
   });
   if (!end) refuse(end.error());
   return *end;
 }
 
-std::vector<std::optional<Verdict>> look_once(Watching& watching) {
+std::vector<std::optional<Verdict>> look_once(Watching& watching, bool tell) {
   std::vector<std::optional<Verdict>> out(watching.jobs().size());
   PollOptions poll;
   poll.once = true;
-  watching.poll(poll, [&](const Turn& turn) {
-    out[turn.index] = turn.verdict;
-    return true;
-  });
+  watching.poll(
+      poll,
+      [&](const Turn& turn) {
+        out[turn.index] = turn.verdict;
+        return true;
+      },
+      tell);
   return out;
 }
 

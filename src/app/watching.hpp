@@ -24,9 +24,9 @@ class Watching {
   [[nodiscard]] const std::vector<Job>& jobs() const { return jobs_; }
   [[nodiscard]] History& history() { return history_; }
   [[nodiscard]] World& world() { return *world_; }
-  /// Polls, and tells on stderr why a host can not be reached and what mends that, once for each reason. An error of the history ends in a
+  /// Polls, and tells on stderr (`tell`) why a host can not be reached and what mends that, once for each reason. An error of the history ends in a
   /// UsageError.
-  PollEnd poll(const PollOptions& options, const Poller::OnTurn& on_turn);
+  PollEnd poll(const PollOptions& options, const Poller::OnTurn& on_turn, bool tell = true);
 
  private:
   void tell_reach(const Turn& turn);
@@ -41,8 +41,8 @@ class Watching {
 };
 
 /// The last verdict of every job after one look each, confirmed where that was wanted; in the order of the jobs.
-/// Absent entries only when the operator stopped it.
-std::vector<std::optional<Verdict>> look_once(Watching& watching);
+/// `tell`: see Watching::poll; formats for people say it themselves. Absent entries only when the operator stopped it.
+std::vector<std::optional<Verdict>> look_once(Watching& watching, bool tell);
 /// The worst counts; 3 where there is none.
 int worst_exit_code(const std::vector<std::optional<Verdict>>& verdicts);
 

@@ -91,6 +91,30 @@ void Database::execute(const char* sql) {
     throw DatabaseError(sqlite3_extended_errcode(handle_.get()), sqlite3_errmsg(handle_.get()));
 }
 
+void Database::copy_from(const std::string& path) {
+  // `immutable`: without locks and side files, for which there may be no room. A question mark or percent sign would end the path of a URI.
+  std::string uri = "file:";
+  for (const char c : path) {
+    if (c == '?' || c == '#' || c == '%') {
+      constexpr std::string_view kDigits = "0123456789abcdef";
+      uri += '%';
+      uri += kDigits[static_cast<unsigned char>(c) >> 4U];
+      uri += kDigits[static_cast<unsigned char>(c) & 0xFU];
+    } else {
+      uri += c;
+    }
+  }
+  sqlite3* raw = nullptr;
+  const int code = sqlite3_open_v2((uri + "?immutable=1").c_str(), &raw, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, nullptr);
+  const std::unique_ptr<sqlite3, decltype(&sqlite3_close_v2)> source(raw, &sqlite3_close_v2);
+  if (code != SQLITE_OK) throw DatabaseError(code, raw == nullptr ? "out of memory" : sqlite3_errmsg(raw));
+  sqlite3_backup* backup = sqlite3_backup_init(handle_.get(), "main", raw, "main");
+  if (backup == nullptr) throw DatabaseError(sqlite3_extended_errcode(handle_.get()), sqlite3_errmsg(handle_.get()));
+  sqlite3_backup_step(backup, -1);
+  const int copied = sqlite3_backup_finish(backup);
+  if (copied != SQLITE_OK) throw DatabaseError(copied, sqlite3_errstr(copied));
+}
+
 WriteTransaction::WriteTransaction(Database& database) : database_(database) { database_.execute("BEGIN IMMEDIATE"); }
 
 WriteTransaction::~WriteTransaction() {

@@ -68,6 +68,8 @@ class Database {
   explicit Database(const std::string& path);
 
   void execute(const char* sql);
+  /// Becomes a copy of what the file holds; the file is read only, and what its write-ahead log holds besides is left out.
+  void copy_from(const std::string& path);
   [[nodiscard]] Statement prepare(std::string_view sql) const { return {handle_.get(), sql}; }
   [[nodiscard]] std::int64_t last_id() const { return sqlite3_last_insert_rowid(handle_.get()); }
   [[nodiscard]] int changed() const { return sqlite3_changes(handle_.get()); }

@@ -27,7 +27,8 @@ struct History::Impl {
       case SQLITE_LOCKED:
         return fail("another trainvigil holds the history for too long", "Try again, or see which process has the file open", file, true);
       case SQLITE_FULL:
-        return fail("the disk with the history is full", "Make room, or give another --state-dir", file, true);
+      case SQLITE_IOERR:  // also where a limit of the file size ends a write, and where SQLite can not make its -shm file
+        return no_room(e);
       case SQLITE_READONLY:
       case SQLITE_CANTOPEN:
       case SQLITE_PERM:
@@ -40,6 +41,14 @@ struct History::Impl {
       default:
         return fail(std::string("the history can not be used: ") + e.what(), {}, file);
     }
+  }
+
+  [[nodiscard]] tl::unexpected<Error> no_room(const DatabaseError& e) const {
+    const bool full = (e.code() & 0xFF) == SQLITE_FULL;
+    auto out = fail(full ? std::string("the disk with the history is full") : std::string("the history can not be written: ") + e.what(),
+                    "Make room, or give another --state-dir", file, true);
+    out.value().no_room = true;
+    return out;
   }
 
   /// Runs `work`; what SQLite has to object becomes an Error.
@@ -116,6 +125,22 @@ Result<History> History::open(const std::string& directory) {
   }
 }
 
+Result<History> History::copy_in_memory(const std::string& directory) {
+  const std::string file = directory + "/history.sqlite";
+  try {
+    auto impl = std::make_unique<Impl>(Database(":memory:"), file);
+    try {
+      impl->database.copy_from(file);
+    } catch (const DatabaseError&) {
+      impl->database = Database(":memory:");  // nothing of it can be read
+    }
+    store::migrate(impl->database);
+    return History(std::move(impl));
+  } catch (const DatabaseError& e) {
+    return Impl(Database(":memory:"), file).failed(e);
+  }
+}
+
 Result<void> History::turn(const Job& job, const Observation& observation, const Judge& judge) {
   return impl_->guarded([&] {
     WriteTransaction transaction(impl_->database);
@@ -125,7 +150,7 @@ Result<void> History::turn(const Job& job, const Observation& observation, const
         impl_->database.prepare("UPDATE job SET state = ?, generation = generation + 1, deadline = ?, deadline_at = ?, time = ? WHERE id = ?");
     const auto deadline_at = turned.deadline_at ? std::optional(epoch_seconds(*turned.deadline_at)) : std::nullopt;
     update.bind_blob(turned.state).bind(job.deadline).bind(deadline_at).bind(epoch_seconds(observation.watcher_time)).bind(id).run();
-    store::record_turn(impl_->database, id, observation, turned.verdict);
+    store::record_turn(impl_->database, id, observation, turned);
     transaction.commit();
   });
 }

@@ -169,12 +169,14 @@ std::optional<Unit> unit_of(const std::optional<std::string>& word) {
   return std::nullopt;
 }
 
-void record_turn(Database& database, std::int64_t job, const Observation& observation, const Verdict& verdict) {
+void record_turn(Database& database, std::int64_t job, const Observation& observation, const Turned& turned) {
+  const Verdict& verdict = turned.verdict;
   std::optional<std::int64_t> run;
   if (verdict.run) run = record_run(database, job, observation, verdict);
   if (verdict.checkpoint && verdict.phase != Phase::unreachable) record_checkpoint(database, job, run, *verdict.checkpoint, verdict.time);
   if (verdict.last_good && verdict.phase != Phase::unreachable && (!verdict.checkpoint || verdict.checkpoint->path != verdict.last_good->path))
     record_checkpoint(database, job, run, *verdict.last_good, verdict.time);
+  for (const Checkpoint& checkpoint : turned.checkpoints) record_checkpoint(database, job, run, checkpoint, verdict.time);
   record_change(database, job, run, verdict);
   record_observation(database, job, observation, verdict);
   if (run && verdict.phase == Phase::completed) learn(database, *run);

@@ -16,7 +16,7 @@ CheckpointState state_of(const std::string& word);
 std::optional<Unit> unit_of(const std::optional<std::string>& word);
 
 /// Extends run, checkpoints, changes and observations of the job by one verdict. Inside the caller's transaction.
-void record_turn(Database& database, std::int64_t job, const Observation& observation, const Verdict& verdict);
+void record_turn(Database& database, std::int64_t job, const Observation& observation, const Turned& turned);
 
 /// What the completed runs of the job teach: the newest run that has each number.
 Prior prior_of(Database& database, std::int64_t job);

@@ -118,5 +118,25 @@ TEST(Overridden, TheCommandLineWins) {
   EXPECT_THROW(overridden(header, given), UsageError);
 }
 
+TEST(PlanHosts, AnSshConfigThatIsNotThereIsToldBeforeAnythingStarts) {
+  Options options;
+  options.target = "gpu1";
+  options.described.process = "x";
+  options.ssh_config = "/nonexistent/ssh_config";
+  const auto plan = [&] { return plan_hosts(choose_jobs(options, app::Setup{}), options, Config{}); };
+  try {
+    plan();
+    FAIL() << "taken";
+  } catch (const UsageError& e) {
+    EXPECT_EQ(std::string(e.what()), "the ssh config \"/nonexistent/ssh_config\" can not be read: No such file or directory");
+    EXPECT_NE(e.remedy().find("-F"), std::string::npos);
+  }
+  options.ssh_config = "none";
+  EXPECT_EQ(plan().size(), 1U) << "a word that ssh knows";
+  options.target = "local";
+  options.ssh_config = "/nonexistent/ssh_config";
+  EXPECT_EQ(plan().size(), 1U) << "nothing here goes by ssh";
+}
+
 }  // namespace
 }  // namespace trainvigil::app

@@ -270,5 +270,37 @@ TEST_F(HistoryTest, APlaceThatCanNotBeWrittenIsASentence) {
   EXPECT_NE(history.error().remedy.find("--state-dir"), std::string::npos);
 }
 
+TEST_F(HistoryTest, AllThatCameBetweenTwoLooksIsStored) {
+  History history = open();
+  Verdict v = verdict(10, Phase::training);
+  v.checkpoint = v.last_good = checkpoint(3, 1, 4);
+  std::vector<Checkpoint> all;
+  for (int n = 0; n < 4; ++n) all.push_back(checkpoint(n, n, n + 1));
+  const auto done = history.turn(job(), seen(10), [&](const Remembered&) { return Turned{"s", std::nullopt, v, all}; });
+  ASSERT_TRUE(done.has_value());
+  const std::vector<StoredCheckpoint> stored = history.checkpoints("eagle3", 10).value();
+  ASSERT_EQ(stored.size(), 4U);
+  for (const StoredCheckpoint& c : stored) EXPECT_EQ(c.run, "run-1");
+}
+
+TEST_F(HistoryTest, OnAFullDiskWhatIsThereIsStillKnown) {
+  {
+    History history = open();
+    turn(history, job(), seen(100), verdict(100, Phase::training), "what was remembered");
+  }
+  auto copy = History::copy_in_memory(folder_);
+  ASSERT_TRUE(copy.has_value()) << copy.error().text();
+  EXPECT_EQ(copy->remembered(job())->state, "what was remembered");
+  turn(*copy, job(), seen(200), verdict(200, Phase::crashed), "new");
+  EXPECT_EQ(copy->remembered(job())->state, "new");
+  EXPECT_EQ(open().remembered(job())->state, "what was remembered") << "the file is left alone";
+}
+
+TEST_F(HistoryTest, WithoutAFileTheCopyIsEmpty) {
+  auto copy = History::copy_in_memory(folder_ / "a?b#c%41");
+  ASSERT_TRUE(copy.has_value()) << copy.error().text();
+  EXPECT_TRUE(copy->job_names()->empty());
+}
+
 }  // namespace
 }  // namespace trainvigil

@@ -8,7 +8,7 @@ namespace {
 
 int run_check(const Options& options) {
   Watching watching(options);
-  const auto verdicts = look_once(watching);
+  const auto verdicts = look_once(watching, options.json);
   const int code = worst_exit_code(verdicts);
   if (options.quiet && code == kExitOk) return code;
   std::vector<Verdict> seen;

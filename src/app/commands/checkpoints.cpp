@@ -73,7 +73,10 @@ std::vector<Shown> look(const Options& options) {
 Shown from_trace(const Options& options, bool& cut) {
   auto reader = TraceReader::open(*options.from_trace);
   if (!reader) refuse(reader.error());
-  const Job job = overridden(reader->header().job, options.described);
+  Job job = overridden(reader->header().job, options.described);
+  make_absolute(job.checkpoints, job.host);
+  if (options.last_good && (!job.checkpoints || job.checkpoints->front() != '/'))
+    throw UsageError("the trace does not tell the absolute path of the checkpoint directory", "Give it with --checkpoints DIR");
   JobState state;
   Observation observation;
   bool any = false;

@@ -7,7 +7,7 @@ namespace {
 
 int run_status(const Options& options) {
   Watching watching(options);
-  const auto verdicts = look_once(watching);
+  const auto verdicts = look_once(watching, options.json);
   const TextStyle style = text_style(options);
   bool first = true;
   for (const auto& verdict : verdicts) {
