@@ -1,13 +1,16 @@
 #include "app/diagnosis.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
 #include "trainvigil/format.hpp"
+#include "trainvigil/judge.hpp"
 
 namespace trainvigil::app {
 namespace {
 
+constexpr std::size_t kNearMissColumns = 80;
 constexpr double kSkewSeconds = 60;  // from here on `clock-skew` is a finding (contract section 4)
 
 /// Which step of the way fails with which reach; the steps before it have worked.
@@ -50,9 +53,17 @@ Step proc_step(const Job& job, const Observation& o) {
   if (!o.processes)
     return {"/proc", StepResult::fails, "the process table was not read: " + sensor_words(o, "process"),
             "See whether /proc is mounted, and with which hidepid, on the host"};
-  if (!o.processes->empty()) return {"/proc", StepResult::well, count(o.processes->size(), "process", "processes") + " of the job", ""};
+  // Counted by the judge itself: a shell or an editor with the pattern in its command line is none of the job's.
+  JobState state;
+  const Verdict verdict = advance(job, {}, state, o);
+  if (verdict.processes && verdict.processes->main_pid) {
+    const auto all = static_cast<std::size_t>(std::max(verdict.processes->count.value_or(1), 1));
+    return {"/proc", StepResult::well, count(all, "process", "processes") + " of the job, pid " + std::to_string(*verdict.processes->main_pid), ""};
+  }
   std::string detail = "no process matches " + job.process.value_or("");
-  if (o.near_misses && !o.near_misses->empty()) detail += "; nearest: " + o.near_misses->front().cmdline;
+  const auto& nearest = o.processes->empty() ? o.near_misses : o.processes;
+  if (nearest && !nearest->empty() && !nearest->front().cmdline.empty())
+    detail += "; nearest: " + shortened(nearest->front().cmdline, kNearMissColumns);
   return {"/proc", StepResult::note, detail, "Well before the job starts; else look at --process"};
 }
 

@@ -1,6 +1,7 @@
 #include "app/discovery.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <map>
 #include <set>
@@ -33,16 +34,25 @@ bool is_launcher(const std::string& cmdline) {
   return names.contains(base_name(words.front()));
 }
 
-/// The value of the first of these options, as `--name value` or `--name=value`.
-std::optional<std::string> option_value(const Words& words, const std::vector<std::string>& names) {
-  for (std::size_t i = 0; i < words.size(); ++i)
-    for (const std::string& name : names)
-      for (const std::string& dashes : {std::string("--"), std::string("-"), std::string("")}) {
+/// Values of these options in the order of `names`, as `--name value`, `--name=value`, `-name value` or `name=value`.
+Words option_values(const Words& words, const Words& names) {
+  Words out;
+  for (const std::string& name : names)
+    for (std::size_t i = 0; i < words.size(); ++i)
+      for (const char* dashes : {"--", "-", ""}) {
+        // One letter is an option with one dash; `o=5` may be anything.
+        const bool letter = name.size() == 1;
+        if (letter && std::string_view(dashes) != "-") continue;
         const std::string option = dashes + name;
-        if (!dashes.empty() && words[i] == option && i + 1 < words.size()) return words[i + 1];
-        if (words[i].rfind(option + "=", 0) == 0) return words[i].substr(option.size() + 1);
+        if (*dashes != '\0' && words[i] == option && i + 1 < words.size()) out.push_back(words[i + 1]);
+        if (!letter && words[i].starts_with(option + "=")) out.push_back(words[i].substr(option.size() + 1));
       }
-  return std::nullopt;
+  return out;
+}
+
+std::optional<std::string> option_value(const Words& words, const Words& names) {
+  const Words values = option_values(words, names);
+  return values.empty() ? std::nullopt : std::optional(values.front());
 }
 
 std::optional<std::int64_t> whole_number(const std::optional<std::string>& text) {
@@ -81,19 +91,81 @@ std::int64_t main_of(std::int64_t pid, const std::map<std::int64_t, const Proces
   return top;
 }
 
-Job job_of(const std::string& host, const Process& process) {
+/// Programs and names of scripts that say themselves that they train.
+bool looks_like_training(const std::string& cmdline) {
+  static const std::set<std::string> launchers = {"torchrun", "accelerate", "deepspeed",     "horovodrun", "composer", "llamafactory-cli",
+                                                  "litgpt",   "axolotl",    "fairseq-train", "tune",       "nemo"};
+  const Words words = words_of(cmdline);
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (launchers.contains(base_name(words[i]))) return true;
+    if (words[i] == "-m" && i + 1 < words.size() && (words[i + 1].starts_with("torch.distributed") || words[i + 1].starts_with("accelerate")))
+      return true;
+  }
+  std::string name = script_of(words);
+  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  for (const char* part : {"train", "finetune", "fine_tune", "fine-tune", "sft", "dpo", "grpo", "ppo", "rlhf", "lora", "distill"})
+    if (name.find(part) != std::string::npos) return true;
+  return !option_values(words, {"num_train_epochs", "num-train-epochs", "num_epochs", "num-epochs", "max_epochs", "max-epochs", "epochs", "max_steps",
+                                "max-steps", "train_iters", "train-iters"})
+              .empty();
+}
+
+Discovered found_job(const std::string& host, const Process& process) {
   const Words words = words_of(process.cmdline);
-  Job job;
+  Discovered found;
+  found.cmdline = process.cmdline;
+  found.pid = process.pid;
+  Job& job = found.job;
   job.host = host;
   job.process = regex_literal(script_of(words));
-  const auto directory = option_value(words, {"output_dir", "output-dir", "save_dir", "save-dir", "checkpoint_dir", "checkpoint-dir", "ckpt_dir",
-                                              "ckpt-dir", "save", "save_path", "output"});
-  if (directory && directory->front() == '/') job.checkpoints = *directory;
+  // Where several are given, what names checkpoints comes before what names all output, and that before what names logs.
+  const Words directories = option_values(words, {"checkpoint_dir",
+                                                  "checkpoint-dir",
+                                                  "checkpoints_dir",
+                                                  "ckpt_dir",
+                                                  "ckpt-dir",
+                                                  "ckpt_path",
+                                                  "save_dir",
+                                                  "save-dir",
+                                                  "save_path",
+                                                  "save-path",
+                                                  "save_folder",
+                                                  "save_checkpoint_path",
+                                                  "save",
+                                                  "output_dir",
+                                                  "output-dir",
+                                                  "out_dir",
+                                                  "out-dir",
+                                                  "outdir",
+                                                  "output_path",
+                                                  "output",
+                                                  "hydra.run.dir",
+                                                  "trainer.default_root_dir",
+                                                  "default_root_dir",
+                                                  "work_dir",
+                                                  "work-dir",
+                                                  "run_dir",
+                                                  "run-dir",
+                                                  "workdir",
+                                                  "model_dir",
+                                                  "log_dir",
+                                                  "log-dir",
+                                                  "logdir",
+                                                  "o"});
+  const auto absolute = std::find_if(directories.begin(), directories.end(), [](const std::string& d) { return d.starts_with('/'); });
+  if (absolute != directories.end()) {
+    job.checkpoints = *absolute;
+  } else if (!directories.empty()) {
+    found.relative_directory = directories.front();
+  }
   job.epochs =
       whole_number(option_value(words, {"num_train_epochs", "num-train-epochs", "num_epochs", "num-epochs", "max_epochs", "max-epochs", "epochs"}));
   if (!job.epochs) job.steps = whole_number(option_value(words, {"max_steps", "max-steps", "train_iters", "train-iters", "num_steps", "num-steps"}));
-  job.name = default_job_name(job);
-  return job;
+  // Not the pattern's text, whose backslashes are no part of any name.
+  Job named = job;
+  named.process = script_of(words);
+  job.name = default_job_name(named);
+  return found;
 }
 
 }  // namespace
@@ -117,13 +189,12 @@ std::vector<Discovered> discover(const std::string& host, const Observation& obs
     auto& gpus = mains[main_of(pid, processes)];
     if (const auto held = holders.find(pid); held != holders.end()) gpus.insert(gpus.end(), held->second.begin(), held->second.end());
   }
-  // Where the driver tells who holds GPUs, what holds none is an editor, a server, a helper.
-  const bool known = std::any_of(mains.begin(), mains.end(), [](const auto& main) { return !main.second.empty(); });
   std::vector<Discovered> out;
   for (auto& [pid, gpus] : mains) {
-    if (known && gpus.empty()) continue;
     const Process& process = *processes.at(pid);
-    Discovered found{job_of(host, process), process.cmdline, pid};
+    // What holds no GPU is an editor, a server, a helper, unless its command line says that it trains.
+    if (gpus.empty() && !looks_like_training(process.cmdline)) continue;
+    Discovered found = found_job(host, process);
     std::sort(gpus.begin(), gpus.end());
     gpus.erase(std::unique(gpus.begin(), gpus.end()), gpus.end());
     if (!gpus.empty()) found.job.gpus = gpus;

@@ -16,6 +16,7 @@ struct Discovered {
   Job job;  ///< ready for the config; checkpoints only where the command line names them
   std::string cmdline;
   std::int64_t pid = 0;
+  std::string relative_directory;  ///< what it saves into, as written where only the process knows from where on
 };
 
 /// One for each process that holds a GPU or looks like a training, launchers and workers left out; each pattern finds its own process again.

@@ -24,7 +24,10 @@ std::string told(const Job& j, const Observation& o) {
 TEST(Diagnosis, AllWell) {
   Observation o;
   o.host.time = host_time(0);
-  o.processes = {Process{}};
+  Process main;
+  main.pid = 42;
+  main.cmdline = "python train.py";
+  o.processes = {main};
   o.gpus = {Gpu{}};
   o.files = std::make_shared<Listing>();
   EXPECT_EQ(told(job(), o), "resolve=ok connect=ok host key=ok auth=ok shell=ok /proc=ok nvidia-smi=ok directory=ok clock skew=ok ");
@@ -66,6 +69,35 @@ TEST(JsonObject, EscapesAndKeepsNull) {
       JsonObject().text("a", "q\"\\\n\xFF").number("b", std::nullopt).integer("c", 3).boolean("d", true).number("e", 0.5).list("f", {"1", "2"}).str(),
       R"({"a":"q\"\\\u000a\\xff","b":null,"c":3,"d":true,"e":0.5,"f":[1,2]})");
   EXPECT_EQ(JsonObject().str(), "{}");
+}
+
+TEST(Diagnosis, OnlookersAreNoProcessesOfTheJob) {
+  Observation o;
+  const auto add = [&](std::int64_t pid, std::int64_t parent, const std::string& cmdline) {
+    Process p;
+    p.pid = pid;
+    p.ppid = parent;
+    p.cmdline = cmdline;
+    p.matched = true;
+    o.processes->push_back(p);
+  };
+  const auto said = [&] { return diagnose(job(), o)[5].detail; };
+  o.processes.emplace();
+  add(10, 1, "bash -c tail -f train.log | less");
+  add(11, 10, "tail -f train.log");
+  EXPECT_EQ(said(), "no process matches train; nearest: bash -c tail -f train.log | less");
+  add(20, 1, "python train.py");
+  add(21, 20, "python train.py");
+  EXPECT_EQ(said(), "2 processes of the job, pid 20");
+}
+
+TEST(Diagnosis, ALongNearMissIsCut) {
+  Observation o;
+  o.processes.emplace();
+  Process compiler;
+  compiler.cmdline = std::string(600, 'x');
+  o.near_misses = {compiler};
+  EXPECT_LT(diagnose(job(), o)[5].detail.size(), 140U);
 }
 
 }  // namespace

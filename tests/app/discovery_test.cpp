@@ -50,11 +50,13 @@ TEST(Discovery, OneJobForATreeWithItsGpusDirectoryAndTotal) {
 TEST(Discovery, WithoutAGpuToolWhatLooksLikeTraining) {
   Observation o;
   o.processes = {process(5, 1, "python3 train.py --max_steps 100"), process(6, 1, "/opt/a+b/train.py --save-dir rel"),
-                 process(7, 1, "python3 train.py")};
+                 process(8, 1, "python3 -m http.server"), process(7, 1, "python3 train.py")};
   const auto found = discover("local", o);
   ASSERT_EQ(found.size(), 3U);
   EXPECT_EQ(found[0].job.steps, 100);
   EXPECT_FALSE(found[1].job.checkpoints) << "a relative directory means nothing to the watcher";
+  EXPECT_EQ(found[1].relative_directory, "rel");
+  EXPECT_EQ(found[0].job.name, "local:train.py") << "a name is no regular expression";
   EXPECT_NE(found[0].job.name, found[2].job.name);
 }
 
@@ -69,6 +71,37 @@ TEST(Discovery, WhatItPrintsIsConfig) {
 }
 
 TEST(Discovery, AHostWithNothingOnIt) { EXPECT_TRUE(discover("gpu1", Observation{}).empty()); }
+
+TEST(Discovery, DirectoriesByTheOptionsThatFrameworksHave) {
+  for (const char* option :
+       {"--output_dir=/d", "--output-dir /d", "--save_dir /d", "--ckpt_dir=/d", "hydra.run.dir=/d", "--logdir /d", "--out_dir /d", "-o /d",
+        "trainer.default_root_dir=/d", "--work-dir=/d", "-output_dir /d", "--output_dir rel --save_dir /d", "--logdir /l --ckpt_dir /d"}) {
+    Observation o;
+    o.processes = {process(5, 1, std::string("python train.py ") + option)};
+    const auto found = discover("h", o);
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].job.checkpoints, "/d") << option;
+  }
+  Observation o;
+  o.processes = {process(5, 1, "python train.py o=/d --olog=/d -o rel")};
+  EXPECT_FALSE(discover("h", o)[0].job.checkpoints);
+}
+
+TEST(Discovery, OnlyWhatHoldsAGpuOrSaysThatItTrains) {
+  const auto count = [](const std::string& cmdline, bool gpu_held) {
+    Observation o;
+    o.processes = {process(5, 1, cmdline)};
+    if (gpu_held) o.gpus = {gpu(0, {5})};
+    return discover("h", o).size();
+  };
+  EXPECT_EQ(count("python3 /usr/share/unattended-upgrades/shutdown.py --wait", false), 0U);
+  EXPECT_EQ(count("python3 -m http.server", false), 0U);
+  EXPECT_EQ(count("python3 serve.py", true), 1U);
+  for (const char* cmdline :
+       {"python3 04_train.py", "/usr/bin/python3 /opt/bin/torchrun --nproc 8 run.py", "python -m torch.distributed.run main.py",
+        "accelerate launch main.py", "deepspeed main.py", "python run_sft.py", "python Finetune.py", "python main.py --epochs 3"})
+    EXPECT_EQ(count(cmdline, false), 1U) << cmdline;
+}
 
 }  // namespace
 }  // namespace trainvigil::app

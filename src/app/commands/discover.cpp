@@ -14,7 +14,7 @@ namespace {
 
 std::string json_of(const Discovered& found) {
   JsonObject out;
-  out.text("name", found.job.name).text("host", found.job.host).text("process", found.job.process).text("checkpoints", found.job.checkpoints);
+  out.prose("name", found.job.name).text("host", found.job.host).text("process", found.job.process).text("checkpoints", found.job.checkpoints);
   return out.integer("epochs", found.job.epochs).integer("steps", found.job.steps).integer("pid", found.pid).text("cmdline", found.cmdline).str();
 }
 
@@ -37,9 +37,12 @@ int run_discover(const Options& options) {
   if (all.empty()) std::fprintf(stderr, "trainvigil: nothing that trains was found on %s\n", harmless(options.target).c_str());
   bool first = true;
   for (const Discovered& found : all) {
-    print((first ? "" : "\n") + std::string("# pid ") + std::to_string(found.pid) + ": " + harmless(found.cmdline).substr(0, 160) + "\n" +
+    print((first ? "" : "\n") + std::string("# pid ") + std::to_string(found.pid) + ": " + shortened(found.cmdline, 160) + "\n" +
           show_job(found.job));
-    if (!found.job.checkpoints) print_line("#checkpoints = \"/…\"    # the directory that it saves into");
+    if (!found.job.checkpoints)
+      print_line("#checkpoints = \"/…" + (found.relative_directory.empty() ? "\"    # the directory that it saves into"
+                                                                           : "/" + harmless(found.relative_directory) +
+                                                                                 "\"    # it saves into that, from where it was started on"));
     first = false;
   }
   return kExitOk;
