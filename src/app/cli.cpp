@@ -164,7 +164,7 @@ int run_program(const std::vector<std::string>& arguments) {
   try {
     const Invocation invocation = parse_command_line(arguments);
     if (invocation.command == nullptr) {
-      std::fputs(invocation.text.c_str(), stdout);
+      print(invocation.text);
       return kExitOk;
     }
     return invocation.command->run(invocation.options);
@@ -174,6 +174,7 @@ int run_program(const std::vector<std::string>& arguments) {
     for (const Error& error : e.errors()) std::fprintf(stderr, "%s\n", harmless(error.text()).c_str());
     return kExitUnknown;
   } catch (const OutputLost& e) {
+    if (e.reader_left()) end_by_broken_pipe();
     return complain(e.what(), "");
   } catch (const std::exception& e) {
     return complain(std::string("this should not have happened: ") + e.what(), "Please report it");

@@ -52,7 +52,7 @@ const std::vector<Command>& all_commands();
 /// Options that several commands share.
 std::vector<OptionSpec> everywhere_options();
 std::vector<OptionSpec> describing_options();
-OptionSpec interval_option();
+OptionSpec interval_option(const std::string& usual = "30s");
 OptionSpec job_option();
 ArgumentSpec target_argument();
 std::vector<OptionSpec> together(std::initializer_list<std::vector<OptionSpec>> groups);

@@ -5,7 +5,9 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "trainvigil/bytes.hpp"
@@ -41,6 +43,9 @@ Result<void> start_logging(int verbose, const std::string& file) {
       auto sink = std::make_shared<spdlog::sinks::rotating_file_sink_mt>(file, kFileBytes, kFiles - 1);
       sink->set_pattern("%Y-%m-%dT%H:%M:%S%z %l %v");
       sink->set_level(verbose >= 2 ? spdlog::level::debug : spdlog::level::info);
+      // A disk that is full, or /dev/full, opens well: only a line that arrives proves it.
+      sink->log({"trainvigil", spdlog::level::info, "the log begins here"});
+      sink->flush();
       sinks.push_back(std::move(sink));
     }
   } catch (const spdlog::spdlog_ex& e) {
@@ -49,8 +54,10 @@ Result<void> start_logging(int verbose, const std::string& file) {
   auto made = std::make_shared<spdlog::logger>("trainvigil", sinks.begin(), sinks.end());
   made->set_level(spdlog::level::debug);
   made->flush_on(spdlog::level::info);
-  // A full disk must not write to stderr at every poll.
-  made->set_error_handler([](const std::string&) {});
+  // Once: a full disk must not write to stderr at every poll.
+  made->set_error_handler([told = false](const std::string& what) mutable {
+    if (!std::exchange(told, true)) std::fprintf(stderr, "trainvigil: a line of the log is lost, and more may be: %s\n", harmless(what).c_str());
+  });
   spdlog::set_default_logger(std::move(made));
   return {};
 }

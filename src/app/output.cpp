@@ -4,16 +4,37 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 
 #include "app/setup.hpp"
 
 namespace trainvigil::app {
+namespace {
+
+bool pipe_ignored() {
+  struct sigaction now {};
+  return ::sigaction(SIGPIPE, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
+}
+
+/// As it was when the program began.
+const bool g_pipe_ignored = pipe_ignored();
+
+}  // namespace
+
+OutputLost::OutputLost(int error)
+    : std::runtime_error(std::string("stdout can not be written: ") + std::strerror(error)), reader_left_(error == EPIPE) {}
+
+void end_by_broken_pipe() {
+  // For its sockets the program ignores the signal; where whoever started it ignored it already, coreutils complain and so do we.
+  if (g_pipe_ignored) return;
+  ::signal(SIGPIPE, SIG_DFL);
+  ::raise(SIGPIPE);
+}
 
 void print(std::string_view text) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
-    throw OutputLost(std::string("stdout can not be written: ") + std::strerror(errno));
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) throw OutputLost(errno);
 }
 
 void print_line(std::string_view text) { print(std::string(text) + '\n'); }

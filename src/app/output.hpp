@@ -13,8 +13,16 @@ namespace trainvigil::app {
 /// stdout is gone or full.
 class OutputLost : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  explicit OutputLost(int error);
+  /// Whoever read the pipe has seen enough: nothing to tell anybody.
+  [[nodiscard]] bool reader_left() const { return reader_left_; }
+
+ private:
+  bool reader_left_;
 };
+
+/// Ends the program the way a pipe whose reader left ends any other; returns where that signal is ignored.
+void end_by_broken_pipe();
 
 /// Writes at once, so that a reader of a pipe sees each line when it is there. Throws OutputLost.
 void print(std::string_view text);

@@ -45,6 +45,8 @@ void Recorder::write(const std::string& line) {
 void Recorder::begin(const TraceHeader& header) {
   begun_ = true;
   write(encode_trace_header(header));
+  // Nothing is recorded yet and nothing will be: whoever asked for it wants to know now.
+  if (failed_) throw UsageError("--record: " + harmless(path_) + " can not be written", "Give a FILE on a disk with room");
 }
 
 void Recorder::add(const Observation& observation) { write(encode_observation(observation)); }

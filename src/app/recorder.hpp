@@ -17,7 +17,7 @@ class Recorder {
   ~Recorder();
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
-  /// Before the first observation.
+  /// Before the first observation. Throws UsageError when not even this can be written.
   void begin(const TraceHeader& header);
   [[nodiscard]] bool begun() const { return begun_; }
   void add(const Observation& observation);

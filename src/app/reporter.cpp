@@ -15,11 +15,14 @@ namespace {
 class News {
  public:
   explicit News(std::size_t jobs) : told_(jobs) {}
-  bool is_news(const Turn& turn, std::optional<Seconds> heartbeat) {
+  /// The line to print, or nothing. Notes are told once, and again when they come back.
+  std::optional<std::string> line(const Turn& turn, std::optional<Seconds> heartbeat) {
     auto& told = told_.at(turn.index);
     const bool news = !told || differs(*told, turn.verdict) || (heartbeat && turn.verdict.time - told->time >= *heartbeat);
-    if (news) told = turn.verdict;
-    return news;
+    if (!news) return std::nullopt;
+    std::string out = format_line(told ? without_told_notes(turn.verdict, *told) : turn.verdict);
+    told = turn.verdict;
+    return out;
   }
 
  private:
@@ -31,7 +34,7 @@ class JsonReporter : public Reporter {
   explicit JsonReporter(std::size_t jobs) : news_(jobs) {}
   void report(const Turn& turn) override {
     print_line(format_json(turn.verdict));
-    if (news_.is_news(turn, std::nullopt)) log_info(format_line(turn.verdict));
+    if (const auto line = news_.line(turn, std::nullopt)) log_info(*line);
   }
 
  private:
@@ -42,10 +45,10 @@ class LineReporter : public Reporter {
  public:
   LineReporter(std::size_t jobs, Seconds heartbeat) : news_(jobs), heartbeat_(heartbeat) {}
   void report(const Turn& turn) override {
-    if (!news_.is_news(turn, heartbeat_)) return;
-    const std::string line = format_line(turn.verdict);
-    print_line(line);
-    log_info(line);
+    const auto line = news_.line(turn, heartbeat_);
+    if (!line) return;
+    print_line(*line);
+    log_info(*line);
   }
 
  private:
@@ -63,16 +66,15 @@ class LiveReporter : public Reporter {
     const TextStyle style = text_style(options_);
     std::string out = drawn_ > 0 ? "\x1b[" + std::to_string(drawn_) + "A\r" : "\r";
     out += "\x1b[J";
-    if (news_.is_news(turn, std::nullopt)) {
-      const std::string line = format_line(turn.verdict);
-      out += line + "\n";
-      log_info(line);
+    if (const auto line = news_.line(turn, std::nullopt)) {
+      out += *line + "\n";
+      log_info(*line);
     }
     lines_.at(turn.index) = turn.verdict;
     drawn_ = 0;
     for (const auto& verdict : lines_) {
       if (!verdict) continue;
-      out += format_live(*verdict, style) + "\n";
+      out += format_live(without_told_notes(*verdict, *verdict), style) + "\n";
       ++drawn_;
     }
     print(out);

@@ -89,8 +89,9 @@ std::vector<OptionSpec> describing_options() {
   };
 }
 
-OptionSpec interval_option() {
-  return {"--interval", "DURATION", "Time between two looks (30s)", [](Options& o, const std::string& v) { o.interval = duration_value(v); }, ""};
+OptionSpec interval_option(const std::string& usual) {
+  return {"--interval", "DURATION", "Time between two looks (" + usual + ")",
+          [](Options& o, const std::string& v) { o.interval = duration_value(v); }, ""};
 }
 
 OptionSpec job_option() {

@@ -78,6 +78,7 @@ TEST(Cli, HelpAndVersion) {
   const std::string help = parse_command_line({"--help"}).text;
   for (const Command& command : all_commands()) EXPECT_EQ(help.find("  " + command.name + " ") != std::string::npos, !command.hidden) << command.name;
   EXPECT_NE(parse_command_line({"run", "--help"}).text.find("--record"), std::string::npos);
+  EXPECT_NE(parse_command_line({"demo", "--help"}).text.find("looks (1s)"), std::string::npos) << "what it really does";
   EXPECT_EQ(parse_command_line({"--version"}).text.rfind("trainvigil ", 0), 0U);
   EXPECT_NE(refused({}).find("no command"), std::string::npos);
 }

@@ -134,7 +134,7 @@ Command demo_command() {
           "Start a stand-in job on this machine and watch it until it is done",
           "About twenty seconds; everything is in a temporary folder and gone afterwards.\nExample:\n  trainvigil demo",
           {},
-          {epochs_option(), interval_option()},
+          {epochs_option(), interval_option("1s")},
           run_demo};
 }
 

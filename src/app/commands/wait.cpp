@@ -1,3 +1,4 @@
+#include <cstdio>
 #include <vector>
 
 #include "app/commands/commands.hpp"
@@ -26,6 +27,15 @@ void show(const Verdict& verdict, const Options& options) {
     print(format_text(verdict, text_style(options)));
 }
 
+/// On stderr, beside the verdicts: an expired time-out must not look like an answer.
+void tell_time_is_up(const std::vector<Job>& jobs, const std::vector<std::optional<Verdict>>& latest, Seconds timeout) {
+  std::string words = "trainvigil: --timeout: nothing to wake for within " + human_duration(timeout);
+  for (std::size_t i = 0; i < jobs.size(); ++i)
+    words += "; " + harmless(jobs[i].name) + " " +
+             (latest[i] ? std::string("is ") + to_string(latest[i]->phase) : "was not seen yet: no look was finished");
+  std::fprintf(stderr, "%s\n", words.c_str());
+}
+
 int run_wait(const Options& options) {
   Watching watching(options);
   std::vector<WaitRule> rules(watching.jobs().size(), WaitRule(options.wait_for, options.accept_finished));
@@ -50,6 +60,7 @@ int run_wait(const Options& options) {
   }
   for (const auto& verdict : latest)
     if (verdict) show(*verdict, options);
+  if (how == PollEnd::time_is_up) tell_time_is_up(watching.jobs(), latest, *options.timeout);
   return how == PollEnd::time_is_up ? kExitTimeout : kExitUnknown;
 }
 
