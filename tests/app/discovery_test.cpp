@@ -62,7 +62,7 @@ TEST(Discovery, WithoutAGpuToolWhatLooksLikeTraining) {
 
 TEST(Discovery, WhatItPrintsIsConfig) {
   Observation o;
-  o.processes = {process(5, 1, "python3 \"tr(ain\".py --output_dir /a\"b")};
+  o.processes = {process(5, 1, "python3 \"tr(ain\".py --max_steps 9 --output_dir /a\"b")};
   std::string text;
   for (const Discovered& found : discover("gpu1", o)) text += show_job(found.job);
   const auto config = parse_config(text, "t");

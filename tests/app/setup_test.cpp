@@ -92,10 +92,10 @@ TEST(PlanHosts, JobsOfAHostShareOneLookAtTheShortestInterval) {
   EXPECT_EQ(plans[1].target.kind, TransportKind::openssh);
   EXPECT_EQ(plans[1].limit, Seconds{7});
   options.probe_timeout = Seconds{3};
-  options.ssh_config = "f";
+  options.ssh_config = "/dev/null";
   plans = plan_hosts(jobs, options, setup.config);
   EXPECT_EQ(plans[1].limit, Seconds{3});
-  EXPECT_EQ(plans[0].target.ssh_config, "f");
+  EXPECT_EQ(plans[0].target.ssh_config, "/dev/null");
 }
 
 TEST(Overridden, TheCommandLineWins) {
