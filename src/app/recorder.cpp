@@ -33,9 +33,12 @@ void Recorder::write(const std::string& line) {
     const ssize_t n = ::write(fd_, text.data() + done, text.size() - done);
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) {
-      // The watch is worth more than its record; a line cut short is what replay knows how to end at.
+      const std::string why = std::strerror(errno);
       failed_ = true;
-      log_error("the record stops here: " + path_ + ": " + std::strerror(errno));
+      // Nothing is recorded yet and nothing will be: whoever asked for it wants to know now.
+      if (!begun_) throw UsageError("--record: " + harmless(path_) + " can not be written: " + why, "Give a FILE on a disk with room");
+      // The watch is worth more than its record; a line cut short is what replay knows how to end at.
+      log_error("the record stops here: " + path_ + ": " + why);
       return;
     }
     done += static_cast<std::size_t>(n);
@@ -43,10 +46,8 @@ void Recorder::write(const std::string& line) {
 }
 
 void Recorder::begin(const TraceHeader& header) {
-  begun_ = true;
   write(encode_trace_header(header));
-  // Nothing is recorded yet and nothing will be: whoever asked for it wants to know now.
-  if (failed_) throw UsageError("--record: " + harmless(path_) + " can not be written", "Give a FILE on a disk with room");
+  begun_ = true;
 }
 
 void Recorder::add(const Observation& observation) { write(encode_observation(observation)); }

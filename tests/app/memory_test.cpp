@@ -139,5 +139,23 @@ TEST_F(StoredMemoryTest, AHistoryThatFailsLaterDoesNotEndTheWatch) {
   }
 }
 
+TEST_F(StoredMemoryTest, SeveralCheckpointsOfOneListingAreAllStored) {
+  History history = History::open(folder_).value();
+  StoredMemory memory(history);
+  Job j = job();
+  j.checkpoints = "/out";
+  const auto listing = std::make_shared<Listing>();
+  for (int step = 100; step <= 400; step += 100) {
+    const std::string path = "checkpoint-" + std::to_string(step);
+    listing->entries.push_back({path, FileType::directory, {}, host_time(step), {}, Integrity::unchecked, {}});
+    listing->entries.push_back({path + "/model.safetensors", FileType::file, 1000, host_time(step), {}, Integrity::ok, {}});
+    listing->entries.push_back({path + "/trainer_state.json", FileType::file, 100, host_time(step + 1), {}, Integrity::unchecked, {}});
+  }
+  Observation o = seen(1000);
+  o.files = listing;
+  ASSERT_TRUE(poll_once(memory, j, o).has_value());
+  EXPECT_EQ(history.checkpoints("j", 10)->size(), 4U);
+}
+
 }  // namespace
 }  // namespace trainvigil::app
