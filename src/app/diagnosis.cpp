@@ -10,7 +10,7 @@
 namespace trainvigil::app {
 namespace {
 
-constexpr std::size_t kNearMissColumns = 80;
+constexpr std::size_t kNearMissColumns = 120;
 constexpr double kSkewSeconds = 60;  // from here on `clock-skew` is a finding (contract section 4)
 
 /// Which step of the way fails with which reach; the steps before it have worked.

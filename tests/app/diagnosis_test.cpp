@@ -97,7 +97,7 @@ TEST(Diagnosis, ALongNearMissIsCut) {
   Process compiler;
   compiler.cmdline = std::string(600, 'x');
   o.near_misses = {compiler};
-  EXPECT_LT(diagnose(job(), o)[5].detail.size(), 140U);
+  EXPECT_LT(diagnose(job(), o)[5].detail.size(), 180U);
 }
 
 }  // namespace

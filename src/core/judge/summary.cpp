@@ -31,7 +31,7 @@ std::string say_last_good(const Verdict& v, const Reckoning& r) {
 }
 
 /// A command line may be a compiler's: this much shows which program it is.
-constexpr std::size_t kNearMissColumns = 80;
+constexpr std::size_t kNearMissColumns = 120;
 
 const char* reach_sentence(Reach reach) {
   switch (reach) {
