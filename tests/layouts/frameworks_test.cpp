@@ -1,4 +1,4 @@
-// Every listing of data/frameworks.txt is judged as it says; order of entries and names of unrelated files do not matter.
+// Every listing of data/*.txt is judged as it says; order of entries and names of unrelated files do not matter.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -82,6 +82,7 @@ std::string test_name(const testing::TestParamInfo<Fixture>& fixture) {
 
 INSTANTIATE_TEST_SUITE_P(Listings, Frameworks, testing::ValuesIn(test::read_fixtures("frameworks.txt")), test_name);
 INSTANTIATE_TEST_SUITE_P(PartLists, Frameworks, testing::ValuesIn(test::read_fixtures("part_lists.txt")), test_name);
+INSTANTIATE_TEST_SUITE_P(MoreListings, Frameworks, testing::ValuesIn(test::read_fixtures("more_frameworks.txt")), test_name);
 
 }  // namespace
 }  // namespace trainvigil

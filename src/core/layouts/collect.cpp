@@ -66,6 +66,7 @@ class Collector {
     d.parent = parent;
     d.parsed = parse_name(d.name);
     d.lineage = lineage(out_.directories[parent].lineage, d);
+    d.scratch = out_.directories[parent].scratch || (d.parsed.scratch && !d.parsed.store);
     const auto id = static_cast<Index>(out_.directories.size());
     out_.directories.push_back(d);
     index_.emplace(path, id);
@@ -124,10 +125,10 @@ class Collector {
       if (entry.type != FileType::file) continue;
       const Index id = containers_[i];
       if (out_.directories[id].counters_below || under_keyed(id)) continue;
-      const auto name = base_name(clean(entry.path));
-      if (extension_of(name).kind != ExtKind::weights) continue;
-      const auto parsed = parse_name(name);
-      if (parsed.kind == NameKind::plain && (parsed.keyed() || (parsed.strong() && parsed.checkpoint))) mark(id, &Directory::counters_below);
+      const auto parsed = parse_name(base_name(clean(entry.path)));
+      const bool counts = parsed.kind == NameKind::plain && (parsed.keyed() || (parsed.strong() && parsed.checkpoint));
+      const bool weights = parsed.ext_kind == ExtKind::weights || (parsed.ext_kind == ExtKind::ambiguous && numbered_file(parsed, entry, id));
+      if (counts && weights) mark(id, &Directory::counters_below);
     }
     for (Index id = 1; id < out_.directories.size(); ++id) {
       const auto& d = out_.directories[id];
@@ -166,12 +167,13 @@ class Collector {
     const bool own_counter = n.count > 0 && !(n.index && !n.keyed());
     if (own_counter) {
       const bool outermost = n.keyed() || n.checkpoint;
+      if (d.scratch && !outermost) return {Where::container, kNone};
       if (!outermost && d.counters_below) return {Where::container, kNone};
       if (n.negative && !n.store) return {Where::container, kNone};
       if (!n.strong() && (!substance || !counts_without_a_word(d))) return {Where::container, kNone};
       return piece(out_.numbered, Where::numbered, id, !substance);
     }
-    const bool shelf = d.counters_below || !d.weights_below || n.negative;
+    const bool shelf = d.counters_below || !(d.weights_below || (d.known_below && d.heavy_below)) || n.negative || d.scratch;
     if (!shelf && n.timestamp && n.checkpoint) return piece(out_.unnumbered, Where::unnumbered, id, false);
     if (!shelf && (n.cls == NameClass::latest || n.cls == NameClass::best || n.cls == NameClass::final || n.cls == NameClass::rescue))
       return piece(out_.unnumbered, Where::unnumbered, id, false);
@@ -181,7 +183,7 @@ class Collector {
   /// "mylora-000003" and "run-100" beside "run-200" count; "resnet50-224", alone, is how a model is called.
   [[nodiscard]] bool counts_without_a_word(const Directory& d) const {
     const auto& last = d.parsed.counters[d.parsed.count - 1];
-    const bool padded = last.end - last.begin > 1 && d.name[last.begin] == '0';
+    const bool padded = last.end - last.begin > 1 && d.name[last.begin] == '0' && last.begin > 0;  // "00003-ffhq" is a run
     const auto it = alike_.find({d.parent, d.parsed.pattern});
     return (padded && !last.weak) || (it != alike_.end() && it->second > 1);
   }
@@ -206,7 +208,7 @@ class Collector {
     for (Index id = 1; id < out_.directories.size(); ++id) places_[id] = place_directory(id);
   }
 
-  static bool numbered_file(const Name& n, const FileEntry& entry) {
+  [[nodiscard]] bool numbered_file(const Name& n, const FileEntry& entry, Index container) const {
     if (n.count == 0 || (n.index && !n.keyed() && !n.store)) return false;
     switch (n.ext_kind) {
       case ExtKind::weights:
@@ -215,7 +217,11 @@ class Collector {
         if (n.negative || (n.ext == ".txt" && !n.store)) return false;
         return (n.ext == ".json" || n.ext == ".txt") ? n.store && entry.bytes.value_or(0) >= 1000 : n.store || n.keyed() || n.aux;
       case ExtKind::none:
-        return !n.negative && n.strong() && (n.checkpoint || entry.bytes.value_or(0) >= kHeavy || n.stem.find("snapshot") != std::string_view::npos);
+        if (n.negative) return false;
+        // "checkpoints/waveglow_2000" and "checkpoint.npz-000002000" are weights by their place or word and their size.
+        if (entry.bytes.value_or(0) >= kHeavy && !n.counters[n.count - 1].weak && (n.checkpoint || out_.directories[container].parsed.checkpoint))
+          return true;
+        return n.strong() && (n.checkpoint || entry.bytes.value_or(0) >= kHeavy || n.stem.find("snapshot") != std::string_view::npos);
       case ExtKind::text:
         break;
     }
@@ -246,7 +252,12 @@ class Collector {
       case NameKind::plain:
         break;
     }
-    const bool numbered = numbered_file(n, entry);
+    const bool speaks = !out_.directories[container].scratch || n.keyed() || n.checkpoint || (n.store && n.cls != NameClass::none);
+    if (!speaks) {
+      out_.loose.push_back({entry_id, container});
+      return;
+    }
+    const bool numbered = numbered_file(n, entry, container);
     if (!numbered && !unnumbered_file(n, name)) {
       out_.loose.push_back({entry_id, container});
       return;

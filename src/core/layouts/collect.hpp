@@ -31,6 +31,7 @@ struct Directory {
   bool known_below = false;
   bool heavy_below = false;
   bool files_below = false;
+  bool scratch = false;         ///< it or one above it holds what is made from saves
   bool counters_below = false;  ///< a directory or weight file in it has a counter of its own
 };
 

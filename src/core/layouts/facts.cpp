@@ -3,6 +3,7 @@
 #include <bit>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "core/layouts/frameworks.hpp"
 #include "core/layouts/saves.hpp"
@@ -213,7 +214,8 @@ class Examiner {
   }
 
   void finish() {
-    std::sort(raw_.begin(), raw_.end(), [](const ShapeItem& a, const ShapeItem& b) { return a.key < b.key; });
+    std::sort(raw_.begin(), raw_.end(),
+              [](const ShapeItem& a, const ShapeItem& b) { return std::tie(a.key, a.example) < std::tie(b.key, b.example); });
     for (const auto& item : raw_) {
       if (!f_.shape.empty() && f_.shape.back().key == item.key) {
         ++f_.shape.back().count;

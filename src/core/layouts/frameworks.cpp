@@ -2,9 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <unordered_map>
-#include <unordered_set>
-#include <vector>
 
 namespace trainvigil::layouts {
 namespace {
@@ -21,6 +18,8 @@ constexpr std::array kUnits{
   UnitRow{.framework = "Orbax", .inside = "_CHECKPOINT_METADATA", .unit = S},
   UnitRow{.framework = "Orbax", .inside = "commit_success.txt", .unit = S},
   UnitRow{.framework = "Orbax", .inside = "manifest.ocdbt", .unit = S},
+  // What a framework saves through Ray lies in a directory of Ray, which counts saves.
+  UnitRow{.framework = "Ray", .type = Type::directory, .prefix = "checkpoint_", .prefix_whole = true, .width = 6, .padded = true, .unit = O, .base = 1},
   UnitRow{.framework = "T5X", .inside = ".zarray", .unit = S},
   UnitRow{.framework = "T5X", .inside = "checkpoint", .unit = S},
   UnitRow{.framework = "Transformers", .inside = "trainer_state.json", .unit = S},
@@ -29,7 +28,6 @@ constexpr std::array kUnits{
   UnitRow{.framework = "PaddleNLP", .type = Type::directory, .inside = "optimizer.pdopt", .unit = S},
   UnitRow{.framework = "Ray", .type = Type::directory, .inside = "rllib_checkpoint.json", .unit = O, .base = 1},
   UnitRow{.framework = "Ray", .type = Type::directory, .inside = "algorithm_state.pkl", .unit = O, .base = 1},
-  UnitRow{.framework = "Ray", .type = Type::directory, .prefix = "checkpoint_", .prefix_whole = true, .width = 6, .padded = true, .unit = O, .base = 1},
   UnitRow{.framework = "Accelerate", .type = Type::directory, .key = Key::epoch, .inside = "random_states_*", .unit = E, .base = 1},
   UnitRow{.framework = "Accelerate", .type = Type::directory, .inside = "random_states_*", .prefix = "checkpoint_", .unit = O, .base = 1},
   UnitRow{.framework = "diffusers", .type = Type::directory, .inside = "random_states_*", .prefix = "checkpoint-", .unit = S},
@@ -39,14 +37,18 @@ constexpr std::array kUnits{
   // Then the shape of the name.
   UnitRow{.framework = "StyleGAN", .prefix = "network-snapshot-", .unit = std::nullopt},
   UnitRow{.framework = "XGBoost", .type = Type::file, .ext = ".ubj", .unit = std::nullopt, .base = 1},
+  UnitRow{.framework = "XGBoost", .type = Type::file, .prefix = "model_", .prefix_whole = true, .ext = ".json", .unit = std::nullopt, .base = 1},
   UnitRow{.framework = "LightGBM", .type = Type::file, .key = Key::step, .prefix = ".snapshot_iter_", .unit = std::nullopt},
   UnitRow{.framework = "TensorFlow", .type = Type::file, .prefix = "model.ckpt-", .ext = ".index", .unit = S},
   UnitRow{.framework = "TensorFlow", .type = Type::file, .prefix = "ckpt-", .ext = ".index", .unit = O},
+  UnitRow{.framework = "Keras", .type = Type::file, .prefix = "cp-", .prefix_whole = true, .ext = ".index", .unit = E},
   UnitRow{.framework = "timm", .type = Type::file, .ext = ".pth.tar", .unit = E, .base = 1},
   UnitRow{.framework = "MAE", .type = Type::file, .prefix = "checkpoint-", .prefix_whole = true, .ext = ".pth", .below = 1000, .unit = E, .base = 1},
   UnitRow{.framework = "DETR, DINO", .type = Type::file, .prefix = "checkpoint", .prefix_whole = true, .ext = ".pth", .width = 4, .padded = true, .unit = E, .base = 1},
   UnitRow{.framework = "fairseq", .type = Type::file, .prefix = "checkpoint", .prefix_whole = true, .ext = ".pt", .unit = E},
   UnitRow{.framework = "icefall", .type = Type::file, .prefix = "checkpoint-", .prefix_whole = true, .ext = ".pt", .unit = S},
+  UnitRow{.framework = "WeNet", .type = Type::file, .prefix = "^", .ext = ".pt", .beside = "train.yaml", .unit = E, .base = 1},
+  UnitRow{.framework = "AllenNLP", .type = Type::file, .prefix = "_state_e", .ext = ".th", .unit = E},
   UnitRow{.framework = "PaddleDetection", .type = Type::file, .prefix = "^", .ext = ".pdparams", .unit = E, .base = 1},
   UnitRow{.framework = "Keras", .type = Type::file, .ext = ".keras", .unit = E},
   UnitRow{.framework = "Keras", .type = Type::file, .ext = ".weights.h5", .unit = E},
@@ -60,6 +62,8 @@ constexpr std::array kUnits{
   UnitRow{.framework = "Detectron2", .type = Type::file, .prefix = "model_", .prefix_whole = true, .ext = ".pth", .width = 7, .padded = true, .unit = S, .base = 1},
   // Names that say epoch, and begin at 0.
   UnitRow{.framework = "Lightning", .key = Key::epoch, .prefix = "epoch=", .unit = E, .base = 1},
+  UnitRow{.framework = "Lightning", .key = Key::epoch, .ext = ".ckpt", .unit = E, .base = 1},
+  UnitRow{.framework = "WeNet", .type = Type::file, .key = Key::epoch, .prefix = "epoch_", .prefix_whole = true, .ext = ".pt", .beside = "train.yaml", .unit = E, .base = 1},
   UnitRow{.framework = "torchtune", .type = Type::directory, .key = Key::epoch, .beside = "recipe_state*", .unit = E, .base = 1},
   UnitRow{.framework = "Ultralytics, YOLOv5, YOLOv7", .type = Type::file, .key = Key::epoch, .parent = "weights", .unit = E, .base = 1},
   UnitRow{.framework = "Swin", .type = Type::file, .key = Key::epoch, .prefix = "ckpt_epoch_", .prefix_whole = true, .ext = ".pth", .unit = E, .base = 1},
@@ -114,7 +118,19 @@ constexpr std::array kEnds{
   EndRow{"diffusers", "pytorch_lora_weights.safetensors", "random_states_*", Type::file},
   EndRow{"ESPnet", "valid.acc.ave*", "", Type::file},
 };
+
+constexpr std::array<std::string_view, 31> kKnownNames{
+  "trainer_state.json", "training_state.json", "commit_success.txt", ".metadata", ".metadata.tmp", ".metadata.json", "metadata.json",
+  "running_states.json", ".checkpoint_done", "rllib_checkpoint.json", "_CHECKPOINT_METADATA", "_METADATA", "manifest.ocdbt", ".zarray",
+  "checkpoint", "config.json", "adapter_config.json", "model_config.json", "generation_config.json", "model_index.json", "CKPT.yaml", "config.cfg",
+  "common.pt", "latest", "train_state.json", "algorithm_state.pkl", ".is_checkpoint", "saved_model.pb", "modeling", "tokenizer.json",
+  "tokenizer_config.json",
+};
 // clang-format on
+
+static_assert(std::ranges::count_if(kUnits, [](const UnitRow& row) { return !row.inside.empty(); }) <= 64 && kCertificates.size() <= 64 &&
+                  kSignatures.size() <= 64,
+              "what lies inside a save is kept as bits");
 
 }  // namespace
 
@@ -123,98 +139,6 @@ std::span<const Certificate> certificates() { return kCertificates; }
 std::span<const Signature> signatures() { return kSignatures; }
 std::span<const Pointer> pointers() { return kPointers; }
 std::span<const EndRow> end_rows() { return kEnds; }
-
-namespace {
-
-class Interests {
- public:
-  Interests() {
-    for (std::size_t i = 0; i < kCertificates.size(); ++i) at(kCertificates[i].name).certificates |= bit(i);
-    for (std::size_t i = 0; i < kUnits.size(); ++i)
-      if (!kUnits[i].inside.empty()) at(kUnits[i].inside).units |= bit(i);
-    for (std::size_t i = 0; i < kSignatures.size(); ++i) {
-      at(kSignatures[i].seen).signatures |= bit(i);
-      for (auto rest = kSignatures[i].needs; !rest.empty();) {
-        const auto bar = std::min(rest.find('|'), rest.size());
-        at(rest.substr(0, bar)).fulfils |= bit(i);
-        rest = rest.substr(std::min(bar + 1, rest.size()));
-      }
-    }
-  }
-
-  [[nodiscard]] Interest of(std::string_view name) const {
-    Interest out;
-    if (const auto it = exact_.find(name); it != exact_.end()) out = it->second;
-    for (const auto& [glob, interest] : globs_) {
-      if (!glob_match(glob, name)) continue;
-      out.certificates |= interest.certificates;
-      out.signatures |= interest.signatures;
-      out.fulfils |= interest.fulfils;
-      out.units |= interest.units;
-    }
-    return out;
-  }
-
- private:
-  static std::uint64_t bit(std::size_t i) { return 1ULL << i; }
-  Interest& at(std::string_view name) {
-    if (!name.starts_with('*') && !name.ends_with('*')) return exact_[name];
-    for (auto& [glob, interest] : globs_)
-      if (glob == name) return interest;
-    return globs_.emplace_back(name, Interest{}).second;
-  }
-
-  std::unordered_map<std::string_view, Interest> exact_;
-  std::vector<std::pair<std::string_view, Interest>> globs_;
-};
-
-static_assert(kUnits.size() <= 64 && kCertificates.size() <= 64 && kSignatures.size() <= 64, "rows are bits");
-
-}  // namespace
-
-Interest interest_of(std::string_view name) {
-  static const Interests interests;
-  return interests.of(name);
-}
-
-bool known_inside(std::string_view name) {
-  static const std::unordered_set<std::string_view> names{"trainer_state.json",
-                                                          "training_state.json",
-                                                          "commit_success.txt",
-                                                          ".metadata",
-                                                          ".metadata.tmp",
-                                                          ".metadata.json",
-                                                          "metadata.json",
-                                                          "running_states.json",
-                                                          ".checkpoint_done",
-                                                          "rllib_checkpoint.json",
-                                                          "_CHECKPOINT_METADATA",
-                                                          "_METADATA",
-                                                          "manifest.ocdbt",
-                                                          ".zarray",
-                                                          "checkpoint",
-                                                          "config.json",
-                                                          "adapter_config.json",
-                                                          "model_config.json",
-                                                          "generation_config.json",
-                                                          "model_index.json",
-                                                          "CKPT.yaml",
-                                                          "common.pt",
-                                                          "latest",
-                                                          "train_state.json",
-                                                          "algorithm_state.pkl",
-                                                          ".is_checkpoint",
-                                                          "saved_model.pb",
-                                                          "modeling",
-                                                          "tokenizer.json",
-                                                          "tokenizer_config.json"};
-  return names.contains(name);
-}
-
-bool glob_match(std::string_view glob, std::string_view name) {
-  if (glob.starts_with('*')) return name.ends_with(glob.substr(1));
-  if (glob.ends_with('*')) return name.starts_with(glob.substr(0, glob.size() - 1));
-  return glob == name;
-}
+std::span<const std::string_view> known_names() { return kKnownNames; }
 
 }  // namespace trainvigil::layouts

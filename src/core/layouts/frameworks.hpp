@@ -57,6 +57,7 @@ struct Pointer {
 std::span<const Pointer> pointers();
 
 /// Names inside that tell a directory of weights although none of them has an extension that does.
+std::span<const std::string_view> known_names();
 bool known_inside(std::string_view name);
 
 /// Names whose appearance beside the numbered saves ends a run.
@@ -68,7 +69,7 @@ struct EndRow {
 };
 std::span<const EndRow> end_rows();
 
-/// What the tables above say about one name inside a save, as bits: row numbers of each table.
+/// What the tables above say about one name inside a save, as bits: row numbers of each table (of units: among the rows that have an `inside`).
 struct Interest {
   std::uint64_t certificates = 0;
   std::uint64_t signatures = 0;  ///< rows whose `seen` it is
@@ -76,6 +77,8 @@ struct Interest {
   std::uint64_t units = 0;       ///< rows whose `inside` it is
 };
 Interest interest_of(std::string_view name);
+/// The bit of this row of unit_rows() in Interest::units; 0: it has no `inside`.
+std::uint64_t inside_bit(std::size_t row);
 
 /// A '*' at the beginning or end of `glob` stands for any text.
 bool glob_match(std::string_view glob, std::string_view name);

@@ -65,6 +65,20 @@ class Parser {
            d <= "31";
   }
 
+  /// "10-00-00" or "10:00:00": hour, minute and second.
+  [[nodiscard]] bool time_of_day(std::size_t i) const {
+    const auto two = [&](std::size_t k, std::string_view limit) { return is(k, Part::digits) && text(k).size() == 2 && text(k) < limit; };
+    return two(i, "24") && is(i + 1, Part::separator) && two(i + 2, "60") && text(i + 3) == text(i + 1) && two(i + 4, "60") && text(i + 1) != "." &&
+           !is(i + 5, Part::digits);
+  }
+
+  /// The "Nov29" before a time of day.
+  void mark_day_before(std::size_t i) {
+    if (i >= 3 && is(i - 1, Part::separator) && is(i - 2, Part::digits) && is(i - 3, Part::word) && text(i - 2).size() <= 2 &&
+        text(i - 3).size() == 3)
+      tokens_[i - 2].use = Use::time;
+  }
+
   /// Marks dates and the times that follow them, so that no year is taken for a counter.
   void find_times() {
     for (std::size_t i = 0; i < count_; ++i) {
@@ -79,6 +93,9 @@ class Parser {
         last = i;
       } else if (is(i + 2, Part::digits) && is(i + 4, Part::digits) && plausible_date(t, text(i + 2), text(i + 4))) {
         last = i + 4;
+      } else if (time_of_day(i)) {
+        last = i + 4;
+        mark_day_before(i);
       } else {
         continue;
       }
@@ -97,7 +114,7 @@ class Parser {
   }
 
   void classify_words() {
-    bool store = false;
+    bool store = false, more_than_a_state = false;
     for (std::size_t i = 0; i < count_; ++i) {
       auto& t = tokens_[i];
       if (t.part != Part::word) continue;
@@ -106,6 +123,7 @@ class Parser {
         case Role::store: {
           store = true;
           const auto word = text(t);
+          more_than_a_state |= !word.starts_with("state") && word != "dict";
           if (word.starts_with("ch") || word.starts_with("ckpt") || word.starts_with("cp") || word.starts_with("save") || word == "snapshot")
             name_.checkpoint = true;
           break;
@@ -129,13 +147,16 @@ class Parser {
           if (name_.cls == NameClass::none) name_.cls = NameClass::resume;
           break;
         case Role::negative:
+          name_.negative = name_.scratch = true;
+          break;
+        case Role::shelf:
           name_.negative = true;
           break;
         default:
           break;
       }
     }
-    name_.store = store;
+    name_.store = store && (more_than_a_state || !name_.negative);  // "dataset_state_dict_39" holds no weights
   }
 
   /// The word before token i with nothing but separators between; an ordinal suffix ("2nd") is looked through.
@@ -231,6 +252,8 @@ class Parser {
       }
       return;
     }
+    // "epoch_2nd_00007": the second stage, and its epoch.
+    if (is(i + 1, Part::word) && tokens_[i + 1].role == Role::ordinal && more_digits(i + 2)) return;
     const bool number_after_next = is(i + 2, Part::digits) || (is(i + 2, Part::separator) && is(i + 3, Part::digits));
     if (is_key(role)) return add(i, key_of(role), true, false);
     // "12epoch", "100000_steps": the key stands behind and no other number claims it.
@@ -252,6 +275,11 @@ class Parser {
     const bool alone = count_ == 1 || (!before && number_after_next == false && no_words());
     if (attached && role != Role::store) return add(i, Key::bare, false, true);
     add(i, Key::bare, role == Role::store || alone, false);
+  }
+
+  [[nodiscard]] bool more_digits(std::size_t from) const {
+    return std::any_of(tokens_.begin() + static_cast<std::ptrdiff_t>(std::min(from, count_)), tokens_.begin() + static_cast<std::ptrdiff_t>(count_),
+                       [](const Token& t) { return t.part == Part::digits; });
   }
 
   [[nodiscard]] bool no_words() const {
@@ -287,9 +315,13 @@ class Parser {
         continue;
       }
       if (t.use == Use::metric) {
-        h = hash_byte(h, '*');
+        // A score is one thing, whether it has a decimal point or not.
+        if (!(i >= 2 && text(i - 1) == "." && tokens_[i - 2].use == Use::metric)) h = hash_byte(h, '*');
         continue;
       }
+      const bool before_score = t.part == Part::separator && i + 1 < count_ && tokens_[i + 1].use == Use::metric;
+      const bool sign = before_score && text(t) == "-" && i > 0 && tokens_[i - 1].part == Part::separator;
+      if (sign || (before_score && text(t) == "." && i > 0 && tokens_[i - 1].use == Use::metric)) continue;
       if (t.use == Use::shard) {
         h = hash_byte(h, '%');
         continue;

@@ -37,6 +37,7 @@ struct Name {
   ExtKind ext_kind = ExtKind::none;
   bool aux = false;
   bool negative = false;
+  bool scratch = false;     ///< of a directory: what lies in it is made from saves (samples, evaluations), not one of them
   bool store = false;       ///< holds a store word
   bool checkpoint = false;  ///< holds a word that means nothing but checkpoint
   bool timestamp = false;   ///< holds a date

@@ -99,8 +99,10 @@ class Assembler {
       const auto& c = first.counters[last];
       const auto digits = group.front()->name.substr(c.begin, static_cast<std::size_t>(c.end - c.begin));
       const bool padded = digits.size() > 1 && digits[0] == '0';
+      const bool leads = c.begin == 0 && first.store && group.front()->directory == kNone;                       // "5_net_G.pth"
+      const bool placed = group.front()->parsed.ext_kind == ExtKind::none && group.front()->directory == kNone;  // taken for its place and size
       const bool folder = group.front()->directory != kNone && !group.front()->thin;
-      if (c.weak || repeated_digits(digits) || !(first.strong() || padded || folder)) {
+      if (c.weak || repeated_digits(digits) || !(first.strong() || padded || folder || leads || placed)) {
         for (const auto* p : group) demote(*p);
         return;
       }
@@ -240,7 +242,9 @@ class Assembler {
 
   /// The piece a person would name: weights before optimizer states, then the shortest and first name.
   static void lead_first(Save& save) {
-    const auto rank = [](const Piece* p) { return std::tuple(p->parsed.cls == NameClass::resume, p->name.size(), p->path); };
+    const auto rank = [](const Piece* p) {
+      return std::tuple(p->parsed.cls == NameClass::resume || extension_of_state(p->parsed.ext), p->name.size(), p->path);
+    };
     std::sort(save.pieces.begin(), save.pieces.end(), [&](const Piece* a, const Piece* b) { return rank(a) < rank(b); });
   }
 

@@ -35,7 +35,7 @@ struct Facts {
   Seconds longest_gap{0};          ///< between weights files
   std::uint64_t certificates = 0;  ///< bit a row of certificates(), at the top of the save
   std::uint64_t signatures = 0;    ///< bit a row of signatures(): seen and what it needs is not there
-  std::uint64_t inside = 0;        ///< bit a row of unit_rows() whose `inside` is there
+  std::uint64_t inside = 0;        ///< Interest::units of what lies inside
   bool inner_pointer = false;
   std::size_t weights_files = 0;
   std::size_t ok_files = 0;  ///< weights files whose format is whole

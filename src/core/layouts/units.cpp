@@ -68,7 +68,7 @@ class FamilyUnits {
   /// A row holds for a family when the names of all its members fit and one of them shows what it wants to see.
   [[nodiscard]] bool row_matches(std::size_t r, std::optional<std::int64_t> Save::*counter) const {
     const auto& row = unit_rows()[r];
-    if (!row.inside.empty() && !(inside_ & (1ULL << r))) return false;
+    if (!row.inside.empty() && !(inside_ & inside_bit(r))) return false;
     bool any = false;
     for (auto i : family_.saves) {
       const auto& s = c_.saves[i];
@@ -112,8 +112,10 @@ class FamilyUnits {
       return m;
     }
     if (key == Key::bare) {
+      // The last save of a run may lie off the grid.
+      const auto grid_end = v.size() >= 3 ? v.end() - 1 : v.end();
       const bool tens =
-          v.size() >= 2 && std::adjacent_find(v.begin(), v.end(), [](std::int64_t a, std::int64_t b) { return (b - a) % 10 != 0; }) == v.end();
+          v.size() >= 2 && std::adjacent_find(v.begin(), grid_end, [](std::int64_t a, std::int64_t b) { return (b - a) % 10 != 0; }) == grid_end;
       const bool large = !v.empty() && (v.back() > 1000 || (v.size() == 1 && v.back() >= 100 && v.back() % 10 == 0));
       if (tens || large || c_.in.steps) m.unit = Unit::step;
       if (!m.unit && c_.in.epochs) m.unit = Unit::epoch;

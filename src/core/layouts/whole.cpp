@@ -16,6 +16,16 @@ constexpr std::int64_t kHeavy = 100'000;
 
 std::string name_of(const Save& s) { return std::string(base_name(s.path())); }
 
+/// Rows of certificates() that speak for one directory only.
+std::uint64_t directory_certificates() {
+  static const auto bits = [] {
+    std::uint64_t out = 0;
+    for (std::size_t i = 0; i < certificates().size(); ++i) out |= certificates()[i].every_directory ? 1ULL << i : 0;
+    return out;
+  }();
+  return bits;
+}
+
 enum class PointerSays { nothing, whole, not_yet };
 
 /// Compares a save with the pointers in its directory.
@@ -183,10 +193,13 @@ class Judge {
       object("its data are newer than the file that is written last");
 
     const auto rows = certificates();
-    if (f.certificates != 0) {
+    // Where saves before it have a file that certifies all of them, one that certifies a directory is not enough.
+    const auto lacking = certificates_before & ~f.certificates;
+    const bool only_a_part = lacking != 0 && (f.certificates & ~directory_certificates()) == 0;
+    if (f.certificates != 0 && !only_a_part) {
       o.support = std::string(rows[static_cast<std::size_t>(std::countr_zero(f.certificates))].name) + ", written last, is there";
-    } else if (certificates_before != 0) {
-      object("no " + std::string(rows[static_cast<std::size_t>(std::countr_zero(certificates_before))].name) + ", which is written last");
+    } else if (lacking != 0) {
+      object("no " + std::string(rows[static_cast<std::size_t>(std::countr_zero(lacking))].name) + ", which is written last");
     }
     switch (pointer_.ask(s)) {
       case PointerSays::whole:

@@ -41,12 +41,12 @@ const Words& dictionary() {
     add(Role::rescue, {"interrupted", "interrupt", "exception", "hpc", "recovery", "emergency", "crash", "preempt", "preempted", "sigterm"});
     add(Role::aux, {"replay", "buffer", "vecnormalize"});
     add(Role::resume, {"optimizer", "scheduler", "scaler", "recipe", "trainer", "sampler", "grad"});
+    add(Role::shelf, {"output", "outputs", "result", "results", "log", "logs"});
     add(Role::negative,
-        {"sample", "samples",    "eval",      "evals",    "evaluation", "evaluations", "prediction", "predictions", "pred",       "preds",
-         "result", "results",    "output",    "outputs",  "log",        "logs",        "image",      "images",      "vis",        "fake",
-         "fakes",  "real",       "dataset",   "datasets", "data",       "cache",       "metrics",    "losses",      "attention",  "events",
-         "plot",   "plots",      "tokenizer", "vocab",    "args",       "config",      "init",       "initial",     "pretrained", "history",
-         "stats",  "embeddings", "features",  "profile",  "trace",      "video",       "videos",     "audio"});
+        {"sample",    "samples", "eval",       "evals",    "evaluation", "evaluations", "prediction", "predictions", "pred",  "preds",   "image",
+         "images",    "vis",     "fake",       "fakes",    "real",       "dataset",     "datasets",   "data",        "cache", "metrics", "losses",
+         "attention", "events",  "plot",       "plots",    "tokenizer",  "vocab",       "args",       "config",      "init",  "initial", "pretrained",
+         "history",   "stats",   "embeddings", "features", "profile",    "trace",       "video",      "videos",      "audio"});
     return w;
   }();
   return words;
@@ -66,7 +66,11 @@ constexpr std::array kExtensions{
     Ext{".ckpt.pt", ExtKind::weights},
     Ext{".ckpt.pth", ExtKind::weights},
     Ext{".safetensors", ExtKind::weights},
+    Ext{".cbsnapshot", ExtKind::weights},
     Ext{".solverstate", ExtKind::weights},
+    Ext{".states", ExtKind::ambiguous},
+    Ext{".state", ExtKind::ambiguous},
+    Ext{".meta", ExtKind::ambiguous},
     Ext{".caffemodel", ExtKind::weights},
     Ext{".pdiparams", ExtKind::weights},
     Ext{".pdparams", ExtKind::weights},
@@ -153,6 +157,11 @@ Role role_of(std::string_view word) {
   const auto& words = dictionary();
   const auto found = words.find(word);
   return found == words.end() ? Role::none : found->second;
+}
+
+bool extension_of_state(std::string_view ext) {
+  constexpr std::array<std::string_view, 6> list{".pdopt", ".pdstates", ".solverstate", ".state", ".states", ".meta"};
+  return std::find(list.begin(), list.end(), ext) != list.end();
 }
 
 Extension extension_of(std::string_view name) {

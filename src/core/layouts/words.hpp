@@ -23,7 +23,8 @@ enum class Role : std::uint8_t {
   rescue,
   aux,       ///< a companion that does not decide whether the save is whole
   resume,    ///< optimizer and other state without weights
-  negative,  ///< results, samples, logs: never a checkpoint
+  negative,  ///< results, samples, pictures: never a checkpoint, and a directory called so is no place for one
+  shelf,     ///< logs, outputs: no checkpoint either, but a directory called so often holds them
 };
 
 /// The role of a lower-case word; Role::none for a word that is not in the dictionary.
@@ -40,6 +41,9 @@ struct Extension {
   std::string_view text;  ///< with its dot; empty when none is known
   ExtKind kind = ExtKind::none;
 };
+
+/// Optimizer states and the like, which stand beside the file that has the weights.
+bool extension_of_state(std::string_view ext);
 
 /// The known extension at the end of a lower-case name; repeated ones (".pth.tar", ".weights.h5") count as one.
 Extension extension_of(std::string_view name);
