@@ -92,13 +92,14 @@ class Listings : public ::testing::Test {
     return out;
   }
   void grow(const std::string& name, std::size_t bytes) const { dir_.write(name, std::string(bytes, 'x')); }
-  /// A last change that shares its second with no other, whatever the clock's grain: else all that does comes with it again.
+  /// A last change that shares its second with no other, whatever the clock's grain: else all that does comes with it again. File times are of the
+  /// coarse clock, which is a tick behind.
   void settle() const {
     timespec begin{}, now{};
-    ::clock_gettime(CLOCK_REALTIME, &begin);
+    ::clock_gettime(CLOCK_REALTIME_COARSE, &begin);
     do {
       ::usleep(10'000);
-      ::clock_gettime(CLOCK_REALTIME, &now);
+      ::clock_gettime(CLOCK_REALTIME_COARSE, &now);
     } while (now.tv_sec == begin.tv_sec);
     dir_.write("run/settled/file", "");
   }
