@@ -3,7 +3,7 @@
 # shellcheck disable=SC2034
 
 build_packages=(
-  g++ cmake ninja-build pkg-config libssh-dev openssh-client libcli11-dev libspdlog-dev nlohmann-json3-dev libtomlplusplus-dev libsqlite3-dev
+  g++ cmake ninja-build pkg-config libssh-dev openssh-client libcli11-dev libspdlog-dev nlohmann-json3-dev libtomlplusplus-dev libsqlite3-dev zlib1g-dev
   libexpected-dev
 )
 # A real sshd, real shells and real file formats are what the tests are run against; ccache makes the second build fast.

@@ -116,6 +116,7 @@ const std::vector<std::pair<std::string, std::set<std::string>>> kLibraries = {
     {"nlohmann/", {"core", "trace", "store", "formats", "app"}},
     {"libssh/", {"transport"}},
     {"sqlite3", {"store"}},
+    {"zlib", {"core"}},
     {"toml++", {"config"}},
     {"CLI/", {"app"}},
     {"spdlog/", {"app"}},
