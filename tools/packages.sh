@@ -11,7 +11,7 @@ test_packages=(
   libgtest-dev libgmock-dev libbenchmark-dev ccache openssh-server python3 python3-numpy python3-h5py python3-torch busybox dash mksh fish tcsh zsh
   yash procps
 )
-fuzz_packages=(clang libclang-rt-14-dev)
+sanitizer_packages=(clang libclang-rt-14-dev)
 
 packages_missing() {
   local package

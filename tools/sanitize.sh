@@ -8,6 +8,7 @@ shift
 . tools/packages.sh
 ensure_packages "the build" "${build_packages[@]}"
 ensure_packages "testing" "${test_packages[@]}"
+ensure_packages "the sanitizers" "${sanitizer_packages[@]}"
 programs=()
 for folder in "$@"; do
   if compgen -G "tests/$folder/*_test.cpp" >/dev/null; then
