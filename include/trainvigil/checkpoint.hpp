@@ -38,11 +38,17 @@ struct Checkpoint {
 struct SaveInProgress {
   std::string path;
   std::optional<std::int64_t> bytes;
-  std::optional<std::int64_t> expected_bytes;  ///< from a header or the siblings
+  std::optional<std::int64_t> expected_bytes;  ///< more than `bytes`; from headers, else from the save before it; absent where neither tells
   std::optional<HostTime> modified;
   std::string why;
   bool leftover = false;  ///< old: a save cut short earlier, not one that is running
 };
+
+/// Share of the final size that is written, in [0, 1). Absent where the final size is not known.
+inline std::optional<double> written_share(const SaveInProgress& save) {
+  if (!save.bytes || !save.expected_bytes || *save.expected_bytes <= *save.bytes || *save.bytes < 0) return std::nullopt;
+  return static_cast<double>(*save.bytes) / static_cast<double>(*save.expected_bytes);
+}
 
 /// What files that the framework writes for itself know of the progress (trainer_state.json, results.csv …).
 struct FileProgress {

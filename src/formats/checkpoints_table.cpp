@@ -76,6 +76,7 @@ std::string format_checkpoints_table(const CheckpointView& view, std::optional<H
   for (const auto& save : view.in_progress) {
     out += (save.leftover ? "left over: " : "being written: ") + harmless(save.path);
     if (save.bytes) out += ", " + human_bytes(*save.bytes) + (save.expected_bytes ? " of " + human_bytes(*save.expected_bytes) : std::string());
+    if (const auto share = written_share(save)) out += " (" + std::to_string(static_cast<int>(*share * 100)) + " %)";
     out += " (" + harmless(save.why) + ")\n";
   }
   return out;

@@ -13,6 +13,17 @@
 
 namespace trainvigil::transport {
 
+/// One look that is under way. (Not inside Link: clang 14 can not build an optional of a nested class with initialisers.)
+struct LinkLook {
+  HostLink::Done done;
+  Timer hurry;
+  Timer limit;
+  Timer ready;
+  bool heard = false;          ///< something of this look's answer has come
+  bool may_reconnect = false;  ///< the stream is from an earlier look and may have died meanwhile
+  std::size_t received = 0;
+};
+
 class Link final : public StreamOwner, public std::enable_shared_from_this<Link> {
  public:
   using MakeStream = std::function<std::shared_ptr<Stream>()>;
@@ -23,16 +34,6 @@ class Link final : public StreamOwner, public std::enable_shared_from_this<Link>
   void close();
 
  private:
-  struct Look {
-    HostLink::Done done;
-    Timer hurry;
-    Timer limit;
-    Timer ready;
-    bool heard = false;          ///< something of this look's answer has come
-    bool may_reconnect = false;  ///< the stream is from an earlier look and may have died meanwhile
-    std::size_t received = 0;
-  };
-
   void opened() override;
   void received(std::string_view out) override;
   void received_error(std::string_view err) override;
@@ -57,7 +58,7 @@ class Link final : public StreamOwner, public std::enable_shared_from_this<Link>
   std::shared_ptr<Conversation> conversation_;
   std::shared_ptr<Stream> stream_;
   bool opened_ = false;
-  std::optional<Look> look_;
+  std::optional<LinkLook> look_;
   std::string outgoing_;             ///< taken from the conversation, not taken by the stream yet
   std::string early_, early_error_;  ///< came between looks, when the conversation is its owner's
   std::string heard_;                ///< the last words before the script announced itself, for the failure's text

@@ -199,6 +199,24 @@ TEST(Phases, SavingWinsWhateverTheGpuDoes) {
   s.listing.entries.back().mtime = host_time(s.now + 30);
   EXPECT_EQ(s.look().phase, Phase::saving);
   EXPECT_EQ(s.last.level, Level::ok);
+  EXPECT_NE(s.last.summary.find("a checkpoint is being written (19 %)"), std::string::npos) << s.last.summary;
+}
+
+TEST(Phases, DeletingTheOnlyCheckpointBeforeTheNewOneIsWholeIsWarnedOf) {
+  Scenario s;
+  s.healthy(1);
+  EXPECT_FALSE(s.found("no-complete-checkpoint"));
+  s.listing.entries.clear();
+  s.put("1/config.json", 1400, 0, Integrity::unchecked);
+  s.put("1/model.safetensors", 100'000'000, 0, Integrity::truncated);
+  s.look();
+  EXPECT_TRUE(s.found("no-complete-checkpoint"));
+  EXPECT_EQ(s.last.level, Level::warning);
+  EXPECT_EQ(s.last.phase, Phase::saving);
+  s.listing.entries.clear();
+  s.epoch(1);
+  s.look();
+  EXPECT_FALSE(s.found("no-complete-checkpoint"));
 }
 
 TEST(Phases, AFirstSaveThatNothingCertifiesIsWaitedForAndIsNoDamage) {

@@ -44,6 +44,23 @@ TEST(CheckpointsJson, HasTheKeysOfTheContract) {
   for (const char* key : {"value", "done", "unit", "bytes", "modified"}) EXPECT_TRUE(second.at(key).is_null()) << key;
 }
 
+TEST(CheckpointsJson, SaysWhatIsBeingWrittenAndHowMuchOfIt) {
+  CheckpointView v = view();
+  v.in_progress.push_back({"1", 2'000'000'000, 4'700'000'000, host_time(1'764'422'460), "no training_state.json", false});
+  v.in_progress.push_back({"tmp-x", 5, std::nullopt, std::nullopt, "a temporary name", true});
+  const auto json = nlohmann::json::parse(format_checkpoints_json(v));
+  EXPECT_EQ(unescape_bytes(json["last_good"].get<std::string>()), v.checkpoints.at(0).path);
+  const auto& first = json["in_progress"].at(0);
+  EXPECT_EQ(first["expected_bytes"], 4'700'000'000);
+  EXPECT_DOUBLE_EQ(first["fraction"].get<double>(), 0.425);
+  EXPECT_EQ(first["leftover"], false);
+  const auto& second = json["in_progress"].at(1);
+  for (const char* key : {"expected_bytes", "fraction", "modified"}) EXPECT_TRUE(second.at(key).is_null()) << key;
+  EXPECT_NE(format_checkpoints_table(v, std::nullopt, {}).find("2.0 GB of 4.7 GB (42 %)"), std::string::npos)
+      << format_checkpoints_table(v, std::nullopt, {});
+  EXPECT_TRUE(nlohmann::json::parse(format_checkpoints_json({}))["last_good"].is_null());
+}
+
 TEST(CheckpointsTable, IsHarmlessAndAligned) {
   const auto text = format_checkpoints_table(view(), host_time(1'764'422'495), {});
   EXPECT_EQ(text.find('\x1b'), std::string::npos);

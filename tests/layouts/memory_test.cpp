@@ -104,6 +104,21 @@ TEST_F(Watch, LooksFarApartLeaveItToTheTimes) {
   EXPECT_EQ(look(700, {file("0/model.safetensors", 60'000'000, 300)}).checkpoints.at(0).state, CheckpointState::complete);
 }
 
+TEST_F(Watch, TheSaveBeforeItTellsHowLargeASaveGets) {
+  const std::vector<FileEntry> first{file("0/model.safetensors", 60'000'000, 100), file("0/optim.safetensors", 40'000'000, 110)};
+  look(400, first);
+  auto both = first;
+  both.push_back(file("1/model.safetensors", 25'000'000, 500, Integrity::truncated));
+  const auto view = look(500, both);
+  ASSERT_EQ(view.in_progress.size(), 1U);
+  EXPECT_EQ(view.in_progress.at(0).expected_bytes, 100'000'000);
+  EXPECT_EQ(written_share(view.in_progress.at(0)), 0.25);
+  auto whole = both;
+  whole.back() = file("1/model.safetensors", 60'000'000, 510);
+  whole.push_back(file("1/optim.safetensors", 50'000'000, 512));
+  EXPECT_TRUE(look(530, whole).in_progress.empty());
+}
+
 TEST_F(Watch, RemembersWhereTheRunBeganAfterRotation) {
   const auto old = [](int epoch) { return file("epoch_" + std::to_string(epoch) + ".pth", 60'000'000, -90'000 + epoch * 600); };
   look(100, {old(1), old(2), old(3), old(4), old(5)});

@@ -33,6 +33,13 @@ std::string say_last_good(const Verdict& v, const Reckoning& r) {
 /// A command line may be a compiler's: this much shows which program it is.
 constexpr std::size_t kNearMissColumns = 120;
 
+/// " (45 %)" of the save that is being written; nothing where its final size is not known.
+std::string say_written(const CheckpointView& view) {
+  for (const SaveInProgress& save : view.in_progress)
+    if (const auto share = written_share(save); share && !save.leftover) return text(" (%d %%)", static_cast<int>(*share * 100));
+  return {};
+}
+
 const char* reach_sentence(Reach reach) {
   switch (reach) {
     case Reach::resolve_failed:
@@ -101,7 +108,7 @@ std::string summarize(const Verdict& v, const JobState::Impl& state, const Recko
     case Phase::training:
       return "training: " + say_progress(r) + say_until(v);
     case Phase::saving:
-      return "saving: a checkpoint is being written, " + say_progress(r) + say_until(v);
+      return "saving: a checkpoint is being written" + say_written(run.checkpoint.view) + ", " + say_progress(r) + say_until(v);
     case Phase::stalled:
       return say_stall(v, state, r, look);
     case Phase::crashed: {

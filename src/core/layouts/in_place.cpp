@@ -141,7 +141,8 @@ std::vector<SaveInProgress> in_progress(const Context& c) {
     SaveInProgress p;
     p.path = std::string(s.path());
     if (s.facts.bytes_known) p.bytes = s.facts.bytes;
-    if (s.facts.expected_bytes > s.facts.bytes) p.expected_bytes = s.facts.expected_bytes;
+    // Headers know only of the files that are there already; the save before it knows of all.
+    if (const auto expected = std::max(s.facts.expected_bytes, s.measure_bytes.value_or(0)); expected > s.facts.bytes) p.expected_bytes = expected;
     p.modified = s.facts.modified;
     p.why = s.why;
     out.push_back(std::move(p));

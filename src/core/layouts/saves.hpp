@@ -66,6 +66,7 @@ struct Save {
   CheckpointState state = CheckpointState::complete;
   CheckpointRun run = CheckpointRun::unknown;
   std::string why;
+  std::optional<std::int64_t> measure_bytes;  ///< of the whole save before it
   bool being_deleted = false, missing_shard = false, implausible_size = false, unproven = false;
   bool certified = false;       ///< by something that is written after the data
   bool linked = false;          ///< a link written after it points at it

@@ -272,6 +272,7 @@ class Judge {
 
   void judge(Save& s, const Save* measure, std::uint64_t certificates_before, bool newer_exists) {
     auto o = opinion_of(s, measure, certificates_before);
+    if (measure && measure->facts.bytes_known) s.measure_bytes = measure->facts.bytes;
     if (!s.facts.bad.empty()) {
       s.state = CheckpointState::corrupt;
       s.why = std::string(s.facts.bad) + " is not of its format";
