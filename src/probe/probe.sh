@@ -143,7 +143,9 @@ tv_scan() {
     [ "$last" -ge "$since" ] || since=0
     set +f
     if [ "$since" = 0 ]; then
-      status=$(echo /proc/[0-9]*/status) cmdline=$(echo /proc/[0-9]*/cmdline)
+      # In this order: a process that begins in between has no command line here, and none is ever told of without its parent.
+      cmdline=$(echo /proc/[0-9]*/cmdline)
+      status=$(echo /proc/[0-9]*/status)
     else
       read -r self text </proc/self/stat
       for dir in /proc/[0-9]*; do

@@ -371,6 +371,29 @@ TEST_F(Sensors, OnlookersAndTheProbeItselfNeverMatch) {
   }
 }
 
+TEST_F(Sensors, AChildOfTheProbeThatBeginsDuringTheScanDoesNotMatch) {
+  if (shell_command("bash").empty()) GTEST_SKIP() << "bash is not installed, whose environment can bring functions";
+  // The request for the GPUs waits until /proc has been listed once, the scan waits then until nvidia-smi and the child that called it are there,
+  // and these stay until the command lines have been sent.
+  nvidia_smi("until [ -e '" + dir_.path("sent") + "' ]; do sleep 0.02; done");
+  const std::string listed = "'" + dir_.path("listed") + "'", calls = "'" + dir_.path("calls") + "'";
+  shell_ = std::make_unique<Shell>(
+      shell_command("bash"),
+      std::vector<std::string>{"PATH=" + dir_.path("bin") + ":/usr/bin:/bin",
+                               "BASH_FUNC_read%%=() { builtin read \"$@\" || return; case ${line-} in 'TV1 G'*) until [ -e " + listed +
+                                   " ]; do sleep 0.02; done ;; esac; }",
+                               "BASH_FUNC_echo%%=() { builtin echo \"$@\"; : >" + listed + "; until [ -e " + calls + " ]; do sleep 0.02; done; }"});
+  job_.process = "/bash -s|nvidia-smi";
+  probe_ = ProbeConversation::make({job_}, 3);
+  probe_->ask({});
+  ASSERT_TRUE(shell_->pump(*probe_, Seconds(60), [this] { return shell_->got.find(" end:\n") != std::string::npos; })) << shell_->got;
+  dir_.write("sent", "");
+  ASSERT_TRUE(shell_->pump(*probe_, Seconds(60), [this] { return probe_->answered(); })) << shell_->got;
+  const Observation seen = probe_->take(watcher_time(1)).at(0);
+  ASSERT_TRUE(seen.processes);
+  for (const Process& process : *seen.processes) EXPECT_NE(process.ppid, shell_->pid()) << process.cmdline;
+}
+
 TEST_F(Sensors, AJobMayNameItsProcessByNumber) {
   Shell trainer({"/bin/sleep", "300"});
   job_.pid = trainer.pid();
