@@ -35,6 +35,8 @@ class Conversation {
   [[nodiscard]] virtual bool ready() const = 0;
   /// The look asked for is answered completely.
   [[nodiscard]] virtual bool answered() const = 0;
+  /// More bytes than these in one look are a flood, and the look fails.
+  [[nodiscard]] virtual std::size_t most_bytes() const { return std::size_t{8} << 20U; }
   /// The other side does not speak the protocol (too much noise, wrong version): the look fails.
   [[nodiscard]] virtual std::optional<Failure> broken() const = 0;
   /// Time is nearly up (about 80 % of the look's limit): ask for what hangs to be ended; called at most once a look.

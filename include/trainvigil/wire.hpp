@@ -16,6 +16,7 @@ std::string_view probe_script();
 
 struct LookOptions {
   bool verify_all = false;  ///< read the integrity of every file, whole-format (`checkpoints --verify`)
+  bool catch_up = false;    ///< no later look will read what this one leaves out: read all files that are new
   bool quick = false;       ///< a confirming look: processes and files, no GPU burst
   Seconds budget{20.0};     ///< what the sensors of this look may take on the host
 };

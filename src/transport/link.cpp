@@ -8,7 +8,6 @@ namespace {
 
 constexpr double kHurryAt = 0.8;
 /// The probe bounds its answer at 4 MiB; more than twice that is no probe.
-constexpr std::size_t kMostPerLook = std::size_t{8} << 20U;
 constexpr std::size_t kMostBetweenLooks = std::size_t{256} << 10U;
 constexpr std::size_t kMostHeard = 2048;
 
@@ -96,7 +95,8 @@ void Link::feed(std::string_view bytes, bool error) {
     look_->ready.reset();
     if (back_off_) back_off_->succeeded();
   }
-  if (look_->received > kMostPerLook) return give_up(make_fault(Layer::shell, "the remote side floods: more than 8 MiB came in one look", host_));
+  if (look_->received > conversation_->most_bytes())
+    return give_up(make_fault(Layer::shell, "the remote side floods: more bytes came in one look than were asked for", host_));
   pump();
 }
 

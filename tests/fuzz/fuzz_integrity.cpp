@@ -4,7 +4,9 @@
 #include <array>
 
 #include "promise.hpp"
+#include "trainvigil/checksum.hpp"
 #include "trainvigil/integrity.hpp"
+#include "trainvigil/part_list.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace trainvigil;
@@ -22,6 +24,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                                         "x.gguf",
                                         "x.pdparams",
                                         "config.json",
+                                        "model.safetensors.index.json",
                                         "x.ubj",
                                         "x.zip",
                                         "x.nemo",
@@ -38,14 +41,27 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       claimed > 0 ? static_cast<std::int64_t>(file.size()) + claimed * claimed * claimed * claimed : static_cast<std::int64_t>(file.size()) + claimed;
   integrity_readable(path, bytes);
   std::vector<ByteChunk> chunks;
+  std::vector<StretchSum> sums;
   for (int round = 0;; ++round) {
-    const IntegrityStep step = check_integrity(path, bytes, chunks, whole);
-    if (step.more.empty()) return 0;
+    const IntegrityStep step = check_integrity(path, bytes, chunks, whole, sums);
+    if (step.more.empty() && step.stretches.empty()) break;
     PROMISE(round < kMostIntegrityRounds);
     for (const ByteRange& range : step.more) {
       PROMISE(range.offset >= 0 && range.length > 0 && range.length <= kLargestRead);
       const auto from = std::min(static_cast<std::size_t>(range.offset), file.size());
       chunks.push_back({range.offset, file.substr(from, static_cast<std::size_t>(range.length))});
     }
+    std::int64_t summed = 0;
+    for (const Stretch& s : step.stretches) {
+      PROMISE(whole && s.offset >= 0 && s.length > 0 && s.offset <= bytes && s.length <= bytes - s.offset);
+      PROMISE(s.inflated || s.length <= kLongestStretch);
+      summed += s.length;
+      const auto from = std::min(static_cast<std::size_t>(s.offset), file.size());
+      const auto data = std::string_view(file).substr(from, static_cast<std::size_t>(s.length));
+      sums.push_back({s.offset, s.length, s.inflated ? s.inflated->crc32 : crc32(data)});
+    }
+    PROMISE(summed <= bytes);  // no byte is read twice, however members overlap
   }
+  if (const auto parts = read_part_list(path, file)) PROMISE(parse_part_list_digest(part_list_digest(*parts)).has_value());
+  return 0;
 }

@@ -128,8 +128,9 @@ TEST(Integrity, ALargePickleIsFollowedOnlyWhenAllIsRead) {
 
 TEST(Integrity, HdfThatAWriterHasOpenIsNotWhole) {
   EXPECT_EQ(integrity_of("m.h5", test::hdf5(20'000, 1)).verdict, Integrity::truncated);
-  EXPECT_EQ(integrity_of("m.h5", std::string(512, 'u') + test::hdf5(20'000)).verdict, Integrity::unchecked)
-      << "a user block moves the base address, which this one does not tell";
+  EXPECT_EQ(integrity_of("m.h5", std::string(512, 'u') + test::hdf5(20'000)).verdict, Integrity::ok) << "a user block was put before it";
+  EXPECT_EQ(integrity_of("m.h5", std::string(512, 'u') + test::hdf5(20'000).substr(0, 19'999)).verdict, Integrity::truncated);
+  EXPECT_EQ(integrity_of("m.h5", std::string(65'536, '\0') + test::hdf5(20'000)).verdict, Integrity::ok) << "nothing was put into the user block";
 }
 
 TEST(Integrity, AFileThatShrinksBetweenReadsEndsTheQuestions) {

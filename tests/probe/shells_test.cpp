@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "probe/shell_harness.hpp"
+#include "trainvigil/checksum.hpp"
 
 namespace trainvigil {
 namespace {
@@ -93,6 +94,51 @@ TEST_P(EveryShell, OddNamesComeThroughUnharmed) {
   EXPECT_EQ(find_entry(seen[0], "link")->target, "odd -> target\nof two lines");
   EXPECT_EQ(find_entry(seen[0], "self")->target, "self");
   EXPECT_EQ(seen[0].files->entries.size(), names.size() + 2);
+}
+
+/// A zip archive of one member: stored, or as stored blocks of deflate, which any unpacker takes.
+std::string archive(const std::string& data, bool packed, bool zip_knows) {
+  const auto little = [](std::uint64_t value, int width) {
+    std::string out;
+    for (int i = 0; i < width; ++i) out += static_cast<char>((value >> (8 * i)) & 0xFFU);
+    return out;
+  };
+  std::string content = packed ? "" : data;
+  for (std::size_t at = 0; packed && at < data.size(); at += 60000) {
+    const auto part = data.substr(at, 60000);
+    content += (at + 60000 >= data.size() ? "\x01" : std::string(1, '\0')) + little(part.size(), 2) + little(~part.size(), 2) + part;
+  }
+  const auto about = little(packed ? 8 : 0, 2) + little(0, 4) + little(crc32(data), 4) + little(content.size(), 4) + little(data.size(), 4);
+  if (!zip_knows) content[content.size() / 2] = static_cast<char>(content[content.size() / 2] ^ 4);
+  const std::string member = "PK\x03\x04" + little(20, 2) + little(0, 2) + about + little(1, 2) + little(0, 2) + "m" + content;
+  const std::string directory = "PK\x01\x02" + little(20, 2) + little(20, 2) + little(0, 2) + about + little(1, 2) + little(0, 16) + "m";
+  return member + directory + "PK\x05\x06" + little(0, 4) + little(1, 2) + little(1, 2) + little(directory.size(), 4) + little(member.size(), 4) +
+         little(0, 2);
+}
+
+TEST_P(EveryShell, ArchivesAreSummedUpOnTheHost) {
+  std::string data;
+  for (int i = 0; i < 200'000; ++i) data += static_cast<char>(i * i / 7);
+  for (const bool packed : {false, true}) {
+    for (const bool whole : {false, true}) {
+      dir_.write(std::string("run/") + (packed ? "packed" : "stored") + (whole ? " whole" : " damaged") + ".zip", archive(data, packed, whole));
+    }
+  }
+  Shell shell(command_);
+  const auto probe = ProbeConversation::make({job()}, 5);
+  for (const bool all : {false, true}) {
+    const auto seen = shell.look(*probe, LookOptions{.verify_all = all, .quick = true});
+    ASSERT_TRUE(seen.size() == 1 && seen[0].files);
+    EXPECT_EQ(status_of(seen[0], "state"), SensorStatus::ok);
+    for (const char* kind : {"stored", "packed"}) {
+      const auto* good = find_entry(seen[0], std::string(kind) + " whole.zip");
+      const auto* damaged = find_entry(seen[0], std::string(kind) + " damaged.zip");
+      ASSERT_TRUE(good != nullptr && damaged != nullptr);
+      EXPECT_EQ(good->integrity, Integrity::ok) << kind;
+      EXPECT_EQ(damaged->integrity, all ? Integrity::bad : Integrity::ok) << kind << ": only who reads it all can know";
+    }
+  }
+  EXPECT_EQ(shell.requests('V'), 1);
 }
 
 TEST_P(EveryShell, AnUnchangedListingIsTheSameObject) {

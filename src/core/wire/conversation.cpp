@@ -89,6 +89,12 @@ class Probe final : public ProbeConversation {
 
   [[nodiscard]] bool ready() const override { return ready_; }
   [[nodiscard]] bool answered() const override { return ready_ && asked_ && requests_.empty() && output_.empty(); }
+  [[nodiscard]] std::size_t most_bytes() const override {
+    // Hexadecimal with its blanks takes three bytes for one, and each line of it a number.
+    std::int64_t asked = 0;
+    for (const auto& [path, directory] : directories_) asked += directory.view.bytes_asked();
+    return ProbeConversation::most_bytes() + 4 * static_cast<std::size_t>(asked);
+  }
   [[nodiscard]] std::optional<Failure> broken() const override { return broken_; }
 
   void hurry() override {
@@ -175,6 +181,8 @@ class Probe final : public ProbeConversation {
   void ask_kernel();
   void ask_list(Directory& directory, const std::string& slot);
   void ask_read(Directory& directory);
+  bool ask_sums(Directory& directory);
+  void note_reads(Directory& directory, const Answer& answer);
   void follow_up();
   [[nodiscard]] SensorReport report(const Answer& answer) const;
   [[nodiscard]] int gpu_readings() const;
@@ -282,7 +290,7 @@ void Probe::begin() {
   for (auto& [path, directory] : directories_) {
     const std::string slot = std::to_string(number++);
     Directory* const place = &directory;
-    directory.view.begin_look(options_.verify_all);
+    directory.view.begin_look(options_.verify_all, options_.catch_up);
     directory.disk.reset();
     directory.files = directory.state = directory.disk_report = SensorReport{SensorStatus::timeout, {}, {}};
     ask_list(directory, "d" + slot);
@@ -475,6 +483,8 @@ void Probe::ask_list(Directory& directory, const std::string& slot) {
 
 void Probe::ask_read(Directory& directory) {
   if (settling_) return;
+  // What has been begun is brought to its end first: its bytes need not be kept any longer, and should time run out, the newest files are done.
+  if (ask_sums(directory)) return;
   const auto arguments = directory.view.read_arguments();
   if (!arguments) return;
   Directory* const place = &directory;
@@ -482,9 +492,28 @@ void Probe::ask_read(Directory& directory) {
   const std::string slot = "r" + std::to_string(std::distance(directories_.begin(), directories_.find(directory.view.path())));
   request('R', slot, *arguments, [this, place](const Answer& answer) {
     place->view.read(answer, constants_.base64);
-    place->state = report(answer);
+    note_reads(*place, answer);
     if (answer.good()) ask_read(*place);
   });
+}
+
+void Probe::note_reads(Directory& directory, const Answer& answer) {
+  directory.state = report(answer);
+  if (directory.view.unverified() && directory.state.status == SensorStatus::ok) directory.state.status = SensorStatus::absent;
+}
+
+bool Probe::ask_sums(Directory& directory) {
+  const auto arguments = directory.view.sum_arguments();
+  if (!arguments) return false;
+  Directory* const place = &directory;
+  const std::string slot = "v" + std::to_string(std::distance(directories_.begin(), directories_.find(directory.view.path())));
+  request('V', slot, *arguments, [this, place](const Answer& answer) {
+    place->view.summed(answer);
+    note_reads(*place, answer);
+    // Without the tools for sums, archives stay unverified and everything else is read all the same.
+    if (answer.good() || answer.status == "absent") ask_read(*place);
+  });
+  return true;
 }
 
 SensorReport Probe::report(const Answer& answer) const {

@@ -15,9 +15,8 @@
 namespace trainvigil::wire {
 namespace {
 
-constexpr std::int64_t kMostRead = 700'000;                    ///< of one request: base64 or hexadecimal keep it within the bounded answer
 constexpr std::int64_t kMostReadALook = 4'000'000;             ///< the rest is read by the next looks, newest first
-constexpr std::size_t kMostPieces = 48;                        ///< of one request
+constexpr int kCatchUp = 32;                                   ///< times as much where no later look follows
 constexpr std::size_t kMostStateFiles = 24, kMostChecks = 32;  ///< begun in one look
 
 constexpr std::size_t kMostUnpacked = 24'000'000;  ///< of a listing; 120,000 names of 200 bytes
@@ -44,10 +43,11 @@ bool below_any(std::string_view path, const std::unordered_set<std::string_view>
 
 }  // namespace
 
-void DirectoryView::begin_look(bool verify_all) {
+void DirectoryView::begin_look(bool verify_all, bool catch_up) {
   left_over_ = left_over_ || verify_all != verify_all_;
   verify_all_ = verify_all;
-  listed_ = reads_failed_ = again_ = false;
+  catch_up_ = catch_up;
+  listed_ = reads_failed_ = again_ = unverified_ = false;
   rounds_ = 0;
   if (++looks_since_all_ >= kAllEvery) {
     sums_.reset();
@@ -56,7 +56,8 @@ void DirectoryView::begin_look(bool verify_all) {
   error_.reset();
   tasks_.clear();
   asked_.clear();
-  budget_ = kMostReadALook;
+  bytes_asked_ = 0;
+  budget_ = kMostReadALook * (catch_up ? kCatchUp : 1);
 }
 
 std::string DirectoryView::list_arguments(std::int64_t most_bytes) const {
@@ -256,19 +257,19 @@ void DirectoryView::plan() {
     if (const auto ranges = state_file_ranges(file->path, *file->bytes)) {
       const auto known = states_.find(file->path);
       if (known != states_.end() && known->second.version == version) continue;
-      if (!verify_all_ && states++ >= kMostStateFiles) {
+      if (!verify_all_ && states++ >= kMostStateFiles * (catch_up_ ? kCatchUp : 1)) {
         left_over_ = true;
         continue;
       }
-      tasks_.push_back({file->path, version, true, *ranges, {}, 0});
+      tasks_.push_back({file->path, version, true, *ranges, {}, 0, {}, {}});
     } else if (integrity_readable(file->path, *file->bytes)) {
       const auto known = checked_.find(file->path);
       if (known != checked_.end() && known->second.version == version && (known->second.whole_format || !verify_all_)) continue;
-      if (!verify_all_ && checks++ >= kMostChecks) {
+      if (!verify_all_ && checks++ >= kMostChecks * (catch_up_ ? kCatchUp : 1)) {
         left_over_ = true;
         continue;
       }
-      tasks_.push_back({file->path, version, false, {}, {}, 0});
+      tasks_.push_back({file->path, version, false, {}, {}, 0, {}, {}});
       advance(tasks_.back());
     }
   }
@@ -276,104 +277,26 @@ void DirectoryView::plan() {
 
 /// Asks the judge of formats what it wants to see next.
 void DirectoryView::advance(Task& task) {
-  IntegrityStep step = check_integrity(task.path, *task.version.bytes, task.chunks, verify_all_);
+  IntegrityStep step = check_integrity(task.path, *task.version.bytes, task.chunks, verify_all_, task.sums);
   std::erase_if(step.more, [&task](const ByteRange& range) {
     return range.offset < 0 || range.length <= 0 || range.length > kLargestRead || range.offset >= *task.version.bytes;
   });
   task.wanted.clear();
-  if (step.more.empty() || task.rounds >= kMostIntegrityRounds) {
-    finish(task, step.more.empty() ? step.verdict : Integrity::unchecked, step.expected_bytes);
+  task.stretches.clear();
+  const bool done = step.more.empty() && step.stretches.empty();
+  if (done || task.rounds >= kMostIntegrityRounds) {
+    finish(task, done ? step.verdict : Integrity::unchecked, step.expected_bytes);
+    task.chunks = {};
     return;
   }
   ++task.rounds;
   task.wanted = std::move(step.more);
+  if (task.wanted.empty()) task.stretches = std::move(step.stretches);
 }
 
 void DirectoryView::finish(const Task& task, Integrity verdict, std::optional<std::int64_t> expected_bytes) {
   dirty_ = true;
   checked_[task.path] = Checked{task.version, verdict, expected_bytes, verify_all_};
-}
-
-std::optional<std::string> DirectoryView::read_arguments() {
-  asked_.clear();
-  std::string pieces;
-  std::int64_t bytes = 0;
-  for (std::size_t index = 0; index < tasks_.size(); ++index) {
-    const Task& task = tasks_[index];
-    if (task.wanted.empty() || asked_.size() + task.wanted.size() > kMostPieces) continue;
-    std::int64_t length = 0;
-    for (const ByteRange& range : task.wanted) length += range.length;
-    if (!asked_.empty() && bytes + length > kMostRead) continue;
-    if (!verify_all_ && length > budget_) {
-      left_over_ = true;
-      continue;
-    }
-    for (const ByteRange& range : task.wanted) {
-      Piece piece{index, range, range.length > 65536 ? 4096 : 512, 0, 0};
-      piece.skip = range.offset / piece.block;
-      piece.count = (range.offset + range.length + piece.block - 1) / piece.block - piece.skip;
-      pieces +=
-          " " + request_word(task.path) + " " + std::to_string(piece.block) + " " + std::to_string(piece.skip) + " " + std::to_string(piece.count);
-      asked_.push_back(piece);
-    }
-    bytes += length;
-    budget_ -= length;
-  }
-  if (asked_.empty()) return std::nullopt;
-  return mark_ + " 3900000 " + request_word(path_) + pieces;
-}
-
-void DirectoryView::read(const Answer& answer, bool base64) {
-  std::map<std::size_t, std::string> encoded;
-  std::vector<std::string> after;
-  std::optional<std::size_t> piece;
-  for (const std::string& line : answer.lines) {
-    std::string_view text = line;
-    if (consume(text, mark_ + "c ")) {
-      const auto number = to_integer(text);
-      piece = number && *number >= 0 ? std::optional(static_cast<std::size_t>(*number)) : std::nullopt;
-    } else if (line.starts_with(mark_) || !after.empty()) {
-      after.push_back(line);
-    } else if (piece) {
-      encoded[*piece] += line;
-    }
-  }
-  std::map<std::string, Version> versions;
-  for (const FileEntry& entry : parse_walk(after, mark_).entries) versions[entry.path] = {entry.bytes, entry.mtime};
-  std::set<std::size_t> touched;
-  for (std::size_t i = 0; i < asked_.size(); ++i) {
-    const Piece& asked = asked_[i];
-    std::string bytes = base64 ? decode_base64(encoded[i]) : decode_hex(encoded[i]);
-    const auto drop = static_cast<std::size_t>(asked.range.offset - asked.skip * asked.block);
-    bytes = bytes.size() > drop ? bytes.substr(drop, static_cast<std::size_t>(asked.range.length)) : std::string();
-    tasks_[asked.task].chunks.push_back({asked.range.offset, std::move(bytes)});
-    touched.insert(asked.task);
-  }
-  asked_.clear();
-  if (!answer.good() || answer.cut) reads_failed_ = true;
-  for (const std::size_t index : touched) {
-    Task& task = tasks_[index];
-    const auto version = versions.find(task.path);
-    if (reads_failed_ || version == versions.end()) {
-      left_over_ = true;
-      task.wanted.clear();
-    } else if (task.state) {
-      // A log that grows while it is read is a log all the same.
-      states_[task.path] = {task.version, state_file_text(task.path, *task.version.bytes, task.chunks)};
-      dirty_ = true;
-      task.wanted.clear();
-      if (version->second == task.version && state_file_has_a_format(task.path) && integrity_readable(task.path, *task.version.bytes)) {
-        // The format of what has been read anyway. More than that is not asked for.
-        const IntegrityStep step = check_integrity(task.path, *task.version.bytes, task.chunks, verify_all_);
-        if (step.more.empty()) finish(task, step.verdict, step.expected_bytes);
-      }
-    } else if (version->second != task.version) {
-      // Written while it was read: what was seen is of two files. The next look lists and reads it anew.
-      task.wanted.clear();
-    } else {
-      advance(task);
-    }
-  }
 }
 
 std::shared_ptr<const Listing> DirectoryView::publish() {
@@ -386,6 +309,10 @@ std::shared_ptr<const Listing> DirectoryView::publish() {
   if (const auto floor = to_number(floor_); floor && left_out_ > 0) listing.cut_before = host_time(*floor);
   listing.entries = entries_;
   for (FileEntry& entry : listing.entries) {
+    if (entry.type == FileType::file && entry.bytes == 0 && integrity_readable(entry.path, 0)) {
+      entry.integrity = Integrity::truncated;  // no format is empty, and there is nothing to read
+      continue;
+    }
     const auto checked = checked_.find(entry.path);
     if (checked == checked_.end() || checked->second.version != Version{entry.bytes, entry.mtime}) continue;
     entry.integrity = checked->second.verdict;

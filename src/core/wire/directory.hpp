@@ -24,7 +24,7 @@ class DirectoryView {
   DirectoryView(std::string path, std::string mark) : path_(std::move(path)), mark_(std::move(mark)) {}
 
   [[nodiscard]] const std::string& path() const { return path_; }
-  void begin_look(bool verify_all);
+  void begin_look(bool verify_all, bool catch_up);
   /// Arguments of request D. `most_bytes`: this directory's share of the bounded answer.
   [[nodiscard]] std::string list_arguments(std::int64_t most_bytes) const;
   void listed(const Answer& answer);
@@ -33,12 +33,19 @@ class DirectoryView {
   /// Arguments of the next request R, or nullopt when there is nothing (more) to read in this look.
   std::optional<std::string> read_arguments();
   void read(const Answer& answer, bool base64);
+  /// Arguments of the next request V (what the host is to read and only sum up), or nullopt when there is none.
+  std::optional<std::string> sum_arguments();
+  void summed(const Answer& answer);
 
   /// The listing as it stands now; the same pointer as before while its content is equal. Null when this look has none.
   std::shared_ptr<const Listing> publish();
   [[nodiscard]] const std::optional<std::string>& error() const { return error_; }
   /// A read of this look did not come back.
+  /// Of files, in this look.
+  [[nodiscard]] std::int64_t bytes_asked() const { return bytes_asked_; }
   [[nodiscard]] bool reads_failed() const { return reads_failed_; }
+  /// The host could not sum up all that was to be verified in this look.
+  [[nodiscard]] bool unverified() const { return unverified_; }
 
  private:
   /// What was read of a file counts as long as size and time are these.
@@ -64,6 +71,8 @@ class DirectoryView {
     std::vector<ByteRange> wanted;
     std::vector<ByteChunk> chunks;
     int rounds = 0;
+    std::vector<Stretch> stretches;  ///< asked for when nothing is wanted any more
+    std::vector<StretchSum> sums;
   };
   struct Piece {
     std::size_t task = 0;
@@ -85,12 +94,15 @@ class DirectoryView {
   void note_cut(bool unreadable_part);
   void plan();
   void advance(Task& task);
+  [[nodiscard]] static std::map<std::string, Version> versions_of(const std::vector<std::string>& lines, const std::string& mark);
+  void rewritten(Task& task);
   void finish(const Task& task, Integrity verdict, std::optional<std::int64_t> expected_bytes);
   void forget_vanished();
 
   std::string path_, mark_;
-  bool verify_all_ = false;
+  bool verify_all_ = false, catch_up_ = false;
   bool listed_ = false, cut_ = false, reads_failed_ = false;
+  bool unverified_ = false;
   bool left_over_ = false;  ///< there are files that no look had time for
   bool dirty_ = true;       ///< something changed since publish()
   std::optional<std::string> cut_why_, error_;
@@ -113,7 +125,8 @@ class DirectoryView {
   std::map<std::string, State> states_;
   std::vector<Task> tasks_;
   std::vector<Piece> asked_;
-  std::int64_t budget_ = 0;
+  std::vector<std::pair<std::size_t, Stretch>> asked_sums_;  ///< task and stretch
+  std::int64_t budget_ = 0, bytes_asked_ = 0;
   std::shared_ptr<const Listing> published_;
 };
 

@@ -1,22 +1,26 @@
-// NumPy arrays, HDF5 files and the tables of TensorFlow's indices: formats that tell their own size.
+// NumPy arrays and HDF5 files: formats that tell their own size.
 #include <algorithm>
 #include <array>
 #include <charconv>
 
 #include "core/layouts/formats/read_window.hpp"
+#include "trainvigil/checksum.hpp"
 
 namespace trainvigil::formats_of_files {
 namespace {
 
-/// Bytes of one element of a NumPy type string; 0 when it can not be told (objects, records).
-std::int64_t item_size(std::string_view descr) {
-  if (descr.size() < 3) return 0;
+/// Bytes of one element of a NumPy type string; absent when it can not be told (objects).
+std::optional<std::int64_t> item_size(std::string_view descr) {
+  if (descr.size() < 3) return std::nullopt;
   const char kind = descr[1];
   std::int64_t n = 0;
   const auto [end, error] = std::from_chars(descr.data() + 2, descr.data() + descr.size(), n);
-  if (error != std::errc{} || end != descr.data() + descr.size() || n <= 0 || n > 1'000'000) return 0;
+  const std::string_view rest(end, static_cast<std::size_t>(descr.data() + descr.size() - end));
+  if (error != std::errc{} || n < 0 || n > 1'000'000) return std::nullopt;
+  if ((kind == 'm' || kind == 'M') && rest.starts_with('[')) return n;  // "<M8[ns]"
+  if (!rest.empty()) return std::nullopt;
   if (std::string_view("biufcmMSV").find(kind) != std::string_view::npos) return n;
-  return kind == 'U' ? 4 * n : 0;
+  return kind == 'U' ? std::optional(4 * n) : std::nullopt;
 }
 
 std::optional<std::string_view> between(std::string_view text, std::string_view key, char open, char close) {
@@ -45,6 +49,68 @@ std::optional<std::int64_t> elements_of(std::string_view shape) {
   return product;
 }
 
+/// Sizes of record types as NumPy writes them: [('name', '<f4'), ('other', [('x', '<i2')], (3,)), …].
+class Descr {
+ public:
+  explicit Descr(std::string_view text) : text_(text) {}
+
+  /// Of the type that begins here; absent: not understood.
+  std::optional<std::int64_t> type(int depth = 0) {
+    skip();
+    if (text_.starts_with('\'')) return string() ? item_size(last_) : std::nullopt;
+    if (!take('[') || depth > 8) return std::nullopt;
+    std::int64_t sum = 0;
+    while (!take(']')) {
+      const auto field = take('(') ? one(depth) : std::nullopt;
+      if (!field || *field > (1LL << 40) || !take(')')) return std::nullopt;
+      sum += *field;
+      if (sum > (1LL << 40)) return std::nullopt;
+      take(',');
+    }
+    return sum;
+  }
+
+ private:
+  /// 'name', type and perhaps a shape; the name may be a pair of title and name.
+  std::optional<std::int64_t> one(int depth) {
+    if (take('(')) {
+      if (!string() || !take(',') || !string() || !take(')')) return std::nullopt;
+    } else if (!string()) {
+      return std::nullopt;
+    }
+    if (!take(',')) return std::nullopt;
+    const auto size = type(depth + 1);
+    if (!size || !take(',')) return size;
+    if (!take('(')) return std::nullopt;
+    const auto end = std::min(text_.find(')'), text_.size());
+    const auto count = elements_of(text_.substr(0, end));
+    text_.remove_prefix(end);
+    if (!take(')') || !count || (*size > 0 && *count > (1LL << 40) / *size)) return std::nullopt;
+    return *size * *count;
+  }
+
+  void skip() {
+    while (text_.starts_with(' ')) text_.remove_prefix(1);
+  }
+  bool take(char c) {
+    skip();
+    if (!text_.starts_with(c)) return false;
+    text_.remove_prefix(1);
+    return true;
+  }
+  bool string() {
+    skip();
+    if (text_.empty() || (text_[0] != '\'' && text_[0] != '"')) return false;
+    const auto end = text_.find(text_[0], 1);
+    if (end == std::string_view::npos) return false;
+    last_ = text_.substr(1, end - 1);
+    text_.remove_prefix(end + 1);
+    return last_.find('\\') == std::string_view::npos;
+  }
+
+  std::string_view text_, last_;
+};
+
 }  // namespace
 
 IntegrityStep check_numpy(const Window& w) {
@@ -62,14 +128,13 @@ IntegrityStep check_numpy(const Window& w) {
   if (!header) return more({{8 + width, static_cast<std::int64_t>(*length)}});
   const auto descr_at = header->find("'descr':");
   if (descr_at == std::string_view::npos || !between(*header, "'shape':", '(', ')'))
-    return verdict(Integrity::bad, "the header does not describe an array");
-  auto after = header->substr(descr_at + 8);
-  while (after.starts_with(' ')) after.remove_prefix(1);
-  if (!after.starts_with('\'')) return verdict(Integrity::unchecked, "records, whose size is not computed here");
-  const auto size = item_size(between(*header, "'descr':", '\'', '\'').value_or(std::string_view{}));
+    return header->find('\0') != std::string_view::npos ? verdict(Integrity::truncated, "the header is not written yet")
+                                                        : verdict(Integrity::bad, "the header does not describe an array");
+  const auto size = Descr(header->substr(descr_at + 8)).type();
   const auto elements = elements_of(*between(*header, "'shape':", '(', ')'));
-  if (size == 0 || !elements) return verdict(Integrity::unchecked, "a type whose size is not known here");
-  const auto expected = data + size * *elements;
+  if (!size || !elements || (*size > 0 && *elements > (1LL << 60) / *size))
+    return verdict(Integrity::unchecked, "a type whose size is not known here");
+  const auto expected = data + *size * *elements;
   if (w.size() < expected) return verdict(Integrity::truncated, "shorter than its header tells", expected);
   if (w.size() > expected) return verdict(Integrity::unchecked, "more than one array", expected);
   return verdict(Integrity::ok, "exactly as long as its header tells", expected);
@@ -77,7 +142,8 @@ IntegrityStep check_numpy(const Window& w) {
 
 IntegrityStep check_hdf5(const Window& w) {
   constexpr std::string_view signature("\x89HDF\r\n\x1a\n", 8);
-  constexpr std::array<std::int64_t, 6> places{0, 512, 1024, 2048, 4096, 8192};  // a user block may stand before the superblock
+  // A user block may stand before the superblock: 512 bytes or a power of two times that.
+  constexpr std::array<std::int64_t, 13> places{0, 512, 1024, 2048, 4096, 8192, 1 << 14, 1 << 15, 1 << 16, 1 << 17, 1 << 18, 1 << 19, 1 << 20};
   std::int64_t base = -1;
   std::vector<ByteRange> missing;
   for (auto place : places) {
@@ -109,44 +175,17 @@ IntegrityStep check_hdf5(const Window& w) {
   if (*offset_size != 8) return verdict(Integrity::unchecked, "addresses that are not of 8 bytes");
   if (*flags & 1U) return verdict(Integrity::truncated, "a writer has it open, or died while it had");
   if (*end > (1ULL << 62U) || *start > (1ULL << 62U)) return verdict(Integrity::bad, "the superblock's addresses are not possible");
-  // The stored end counts from the beginning of the file in some writers and from the base address in others.
-  const auto with_base = static_cast<std::int64_t>(*start + *end), plain = static_cast<std::int64_t>(*end);
-  if (w.size() == with_base || w.size() == plain) return verdict(Integrity::ok, "ends where its superblock says", w.size());
-  if (w.size() < plain) return verdict(Integrity::truncated, "shorter than its superblock tells", with_base);
-  return verdict(Integrity::unchecked, "longer than its superblock tells");
-}
-
-namespace {
-
-std::optional<std::uint64_t> varint(std::string_view& s) {
-  std::uint64_t value = 0;
-  for (unsigned shift = 0; shift < 63 && !s.empty(); shift += 7) {
-    const auto byte = static_cast<unsigned char>(s[0]);
-    s.remove_prefix(1);
-    value |= static_cast<std::uint64_t>(byte & 0x7FU) << shift;
-    if (!(byte & 0x80U)) return value;
+  if (!old) {
+    const auto block = w.at(base, 44), sum = w.at(base + 44, 4);
+    if (!block || !sum) return verdict(Integrity::truncated, "the superblock is cut short");
+    if (lookup3(*block) != *w.number(base + 44, 4)) return verdict(Integrity::bad, "the superblock's checksum is wrong");
   }
-  return std::nullopt;
-}
-
-}  // namespace
-
-IntegrityStep check_table(const Window& w) {
-  constexpr std::int64_t footer = 48, block_trailer = 5;
-  constexpr std::string_view magic("\x57\xFB\x80\x8B\x24\x75\x47\xDB", 8);
-  const auto bytes = w.at(w.size() - footer, footer);
-  const auto head = w.at(0, std::min<std::int64_t>(2, w.size()));
-  // A bundle's first key is empty: shared 0, unshared 0. Other things are also called ".index".
-  const bool looks_like_table = head && *head == std::string_view("\0\0", 2);
-  if (!bytes || !bytes->ends_with(magic))
-    return looks_like_table ? verdict(Integrity::truncated, "the footer of the table is missing") : verdict(Integrity::unchecked, "no table");
-  auto handles = *bytes;
-  const auto meta_offset = varint(handles), meta_size = varint(handles), offset = varint(handles), size = varint(handles);
-  if (!meta_offset || !meta_size || !offset || !size || *offset > (1ULL << 60U) || *size > (1ULL << 60U))
-    return verdict(Integrity::bad, "the footer of the table is damaged");
-  if (static_cast<std::int64_t>(*offset + *size) + block_trailer + footer != w.size())
-    return verdict(Integrity::bad, "the table's index is not where its footer says");
-  return verdict(Integrity::ok, "the footer of the table is whole");
+  // Both count from the beginning of the file. Where the superblock stands elsewhere than its base tells, a user block was put before it or taken
+  // away, and the end has moved along (H5Fsuper_cache.c of the library).
+  const auto expected = static_cast<std::int64_t>(*end) + base - static_cast<std::int64_t>(*start);
+  if (w.size() < expected) return verdict(Integrity::truncated, "shorter than its superblock tells", expected);
+  if (w.size() > expected) return verdict(Integrity::unchecked, "longer than its superblock tells");
+  return verdict(Integrity::ok, "ends where its superblock says", expected);
 }
 
 }  // namespace trainvigil::formats_of_files

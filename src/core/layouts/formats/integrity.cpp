@@ -59,6 +59,8 @@ bool all_zero(std::string_view bytes) { return bytes.find_first_not_of('\0') == 
 
 /// The head decides where extensions are shared by several formats.
 IntegrityStep by_head(const Window& w, std::string_view head, bool whole) {
+  constexpr std::int64_t shortest = 4;  // the pickle of None
+  if (w.size() < shortest) return verdict(Integrity::truncated, "shorter than any format");
   if (head.starts_with("PK\x03\x04")) return check_zip(w, whole, true);
   if (head.starts_with("\x89HDF\r\n\x1a\n")) return check_hdf5(w);
   if (head.starts_with("\x93NUMPY")) return check_numpy(w);
@@ -73,11 +75,12 @@ IntegrityStep by_head(const Window& w, std::string_view head, bool whole) {
 
 bool integrity_readable(std::string_view path, std::int64_t bytes) { return bytes >= 0 && kind_of(path) != Kind::none; }
 
-static IntegrityStep check(std::string_view path, std::int64_t bytes, const std::vector<ByteChunk>& chunks, bool whole_format) {
+static IntegrityStep check(std::string_view path, std::int64_t bytes, const std::vector<ByteChunk>& chunks, bool whole_format,
+                           const std::vector<StretchSum>& sums) {
   const auto kind = kind_of(path);
   if (kind == Kind::none || bytes < 0) return verdict(Integrity::unchecked, "no format that tells");
   if (bytes == 0) return verdict(Integrity::truncated, "empty");
-  const Window w(bytes, chunks);
+  const Window w(bytes, chunks, sums);
   if (chunks.empty()) {
     const bool text = kind == Kind::json && bytes <= kLargestRead;
     if (text || bytes <= kHead + kTail) return more({{0, bytes}});
@@ -86,7 +89,8 @@ static IntegrityStep check(std::string_view path, std::int64_t bytes, const std:
   const auto head = w.at(0, std::min(bytes, kHead));
   const auto tail = w.at(std::max<std::int64_t>(0, bytes - kTail), std::min(bytes, kTail));
   if (!head || !tail) return verdict(Integrity::truncated, "shorter than it was a moment ago");
-  if (all_zero(*head) && (all_zero(*tail) || kind != Kind::table)) return verdict(Integrity::truncated, "nothing but zeros where its format begins");
+  if (all_zero(*head) && (all_zero(*tail) || (kind != Kind::table && kind != Kind::hdf5)))
+    return verdict(Integrity::truncated, "nothing but zeros where its format begins");
   switch (kind) {
     case Kind::safetensors:
       return check_safetensors(w, whole_format);
@@ -97,7 +101,7 @@ static IntegrityStep check(std::string_view path, std::int64_t bytes, const std:
     case Kind::hdf5:
       return head->starts_with("PK\x03\x04") ? check_zip(w, whole_format, true) : check_hdf5(w);
     case Kind::table:
-      return check_table(w);
+      return check_table(w, whole_format);
     case Kind::gguf:
       return check_gguf(w, whole_format);
     case Kind::json:
@@ -106,7 +110,9 @@ static IntegrityStep check(std::string_view path, std::int64_t bytes, const std:
       return check_ubjson(w);
     case Kind::torch:
     case Kind::pickle:
+      return by_head(w, *head, whole_format);
     case Kind::tar:
+      if (bytes < kHead) return verdict(Integrity::truncated, "shorter than the header of a member");
       return by_head(w, *head, whole_format);
     case Kind::none:
       break;
@@ -114,8 +120,9 @@ static IntegrityStep check(std::string_view path, std::int64_t bytes, const std:
   return verdict(Integrity::unchecked, "no format that tells");
 }
 
-IntegrityStep check_integrity(std::string_view path, std::int64_t bytes, const std::vector<ByteChunk>& chunks, bool whole_format) {
-  auto step = check(path, bytes, chunks, whole_format);
+IntegrityStep check_integrity(std::string_view path, std::int64_t bytes, const std::vector<ByteChunk>& chunks, bool whole_format,
+                              const std::vector<StretchSum>& sums) {
+  auto step = check(path, bytes, chunks, whole_format, sums);
   // Asking again for what was read already, and came back short, would never end: the file has shrunk meanwhile.
   for (const auto& range : step.more) {
     const auto reads = std::count_if(chunks.begin(), chunks.end(), [&](const ByteChunk& c) { return c.offset == range.offset; });

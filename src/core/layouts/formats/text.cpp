@@ -8,7 +8,10 @@ namespace trainvigil::formats_of_files {
 IntegrityStep check_json(const Window& w) {
   const auto all = w.at(0, w.size());
   const auto text = all ? *all : w.at(0, std::min(w.size(), kHead)).value_or(std::string_view{});
-  const auto first = text.find_first_not_of(" \t\r\n");
+  constexpr std::string_view byte_order("\xEF\xBB\xBF");
+  if (byte_order.starts_with(text)) return verdict(Integrity::truncated, "nothing in it yet");
+  const auto mark = text.starts_with(byte_order) ? byte_order.size() : 0;
+  const auto first = text.find_first_not_of(" \t\r\n", mark);
   if (first == std::string_view::npos) return verdict(Integrity::truncated, "nothing in it yet");
   if (text[first] != '{' && text[first] != '[') return verdict(Integrity::unchecked, "not an object or list");
   if (!all) {
@@ -34,8 +37,8 @@ IntegrityStep check_json(const Window& w) {
     }
     if (c == '\0') return verdict(Integrity::truncated, "zeros where text should be");
     if (open.empty() && c != ' ' && c != '\t' && c != '\r' && c != '\n') {
-      if (values > 0) return verdict(Integrity::unchecked, "more than one value");
       if (c != '{' && c != '[') return verdict(Integrity::bad, "not JSON");
+      if (values > 0) return verdict(Integrity::unchecked, "more than one value");
     }
     if (c == '"') {
       in_string = true;

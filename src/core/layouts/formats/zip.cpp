@@ -1,7 +1,7 @@
 // Zip archives: torch.save since 1.6, Keras, NumPy's npz. The directory stands at the end, so its last record says whether all was written.
-#include <algorithm>
+#include "core/layouts/formats/zip.hpp"
 
-#include "core/layouts/formats/read_window.hpp"
+#include <algorithm>
 
 namespace trainvigil::formats_of_files {
 namespace {
@@ -10,7 +10,8 @@ constexpr std::int64_t kEnd = 22;      // end of central directory without comme
 constexpr std::int64_t kLocator = 20;  // of the zip64 end record
 constexpr std::int64_t kEnd64 = 56;    // the zip64 end record without extension
 constexpr std::int64_t kLongestComment = 65'535;
-constexpr std::uint64_t kIn64 = 0xFFFFFFFF;  // "look into the zip64 record"
+constexpr std::int64_t kLongestDirectory = 8 * kLargestRead;  // 80 bytes a tensor
+constexpr std::uint64_t kIn64 = 0xFFFFFFFF;                   // "look into the zip64 record"
 
 /// Where an end record whose comment reaches exactly to the end of the file stands; absent: not in what was read.
 std::optional<std::int64_t> find_end(const Window& w, std::int64_t reach, bool& trailing) {
@@ -22,8 +23,9 @@ std::optional<std::int64_t> find_end(const Window& w, std::int64_t reach, bool& 
     const auto position = from + static_cast<std::int64_t>(at);
     const auto comment = w.number(position + 20, 2);
     if (!comment) continue;
-    if (position + kEnd + static_cast<std::int64_t>(*comment) == w.size()) return position;
-    trailing = true;
+    const auto end = position + kEnd + static_cast<std::int64_t>(*comment);
+    if (end == w.size()) return position;
+    trailing = trailing || end < w.size();  // beyond it: the comment is cut short
   }
   return std::nullopt;
 }
@@ -52,19 +54,6 @@ std::optional<CentralDirectory> directory_of(const Window& w, std::int64_t end) 
   if (!entries64 || !size64 || !offset64 || *size64 > (1ULL << 62U) || *offset64 > (1ULL << 62U)) return std::nullopt;
   d = {static_cast<std::int64_t>(*offset64), static_cast<std::int64_t>(*size64), at, *entries64};
   return d;
-}
-
-/// Walks the entries of the directory: as many as promised, ending where it ends.
-bool walk(std::string_view bytes, std::uint64_t entries) {
-  std::size_t at = 0;
-  const auto u16 = [&](std::size_t i) {
-    return static_cast<std::size_t>(static_cast<unsigned char>(bytes[i]) | (static_cast<unsigned char>(bytes[i + 1]) << 8U));
-  };
-  for (std::uint64_t i = 0; i < entries; ++i) {
-    if (at + 46 > bytes.size() || bytes.substr(at, 4) != "PK\x01\x02") return false;
-    at += 46 + u16(at + 28) + u16(at + 30) + u16(at + 32);
-  }
-  return at == bytes.size();
 }
 
 }  // namespace
@@ -97,19 +86,24 @@ IntegrityStep check_zip(const Window& w, bool whole, bool must_be_zip) {
   if (!d) return verdict(Integrity::bad, "the end record is damaged");
   if (d->offset + d->size != d->end) return verdict(Integrity::bad, "the directory is not where the end record says");
   if (d->entries == 0) return verdict(Integrity::unchecked, "an archive without content");
-  const auto want = whole ? std::min(d->size, kLargestRead) : 4;
-  const auto bytes = w.at(d->offset, want);
-  if (!bytes) return more({{d->offset, want}});
-  if (!bytes->starts_with("PK\x01\x02")) return verdict(Integrity::bad, "no directory where the end record says");
-  if (whole && want == d->size && !walk(*bytes, d->entries)) return verdict(Integrity::bad, "the directory is damaged");
-  return verdict(Integrity::ok, "the directory at its end is whole");
-}
+  const auto first = w.at(d->offset, 4);
+  if (!first && !whole) return more({{d->offset, 4}});
+  if (first && *first != "PK\x01\x02") return verdict(Integrity::bad, "no directory where the end record says");
+  if (!whole) return verdict(Integrity::ok, "the directory at its end is whole");
 
-IntegrityStep check_tar(const Window& w) {
-  const auto tail = w.at(std::max<std::int64_t>(0, w.size() - 1024), std::min<std::int64_t>(w.size(), 1024));
-  const bool ended = tail && tail->size() == 1024 && tail->find_first_not_of('\0') == std::string_view::npos && w.size() % 512 == 0;
-  if (ended) return verdict(Integrity::ok, "ends as a tar archive");
-  return verdict(Integrity::truncated, "the end mark of the tar archive is missing");
+  if (d->size > kLongestDirectory) return verdict(Integrity::unchecked, "the directory is too long to read");
+  std::string directory;
+  std::vector<ByteRange> missing;
+  for (std::int64_t at = 0; at < d->size; at += kLargestRead) {
+    const auto part = std::min(kLargestRead, d->size - at);
+    if (const auto bytes = w.at(d->offset + at, part)) {
+      directory += *bytes;
+    } else {
+      missing.push_back({d->offset + at, part});
+    }
+  }
+  if (!missing.empty()) return more(std::move(missing));
+  return check_zip_members(w, directory, d->entries, d->offset);
 }
 
 }  // namespace trainvigil::formats_of_files
