@@ -39,6 +39,22 @@ void add_io(IoCounters& io, std::string_view text) {
 
 }  // namespace
 
+HostConstants parse_ready(const std::vector<std::string_view>& words_of_ready) {
+  HostConstants constants;
+  for (std::string_view part : words_of_ready) {
+    if (consume(part, "pid=")) constants.shell_pid = to_integer(part).value_or(0);
+    if (consume(part, "ticks=")) constants.ticks_per_s = std::clamp(to_number(part).value_or(100), 1.0, 1e6);
+    if (consume(part, "page=")) constants.page_bytes = std::clamp<std::int64_t>(to_integer(part).value_or(4096), 1024, 1 << 20);
+    if (consume(part, "btime=")) constants.boot_time = to_number(part);
+    if (consume(part, "encode=")) constants.base64 = part == "base64";
+    if (consume(part, "cores=")) {
+      const auto cores = to_integer(part);
+      if (cores && *cores > 0 && *cores < 1'000'000) constants.cores = static_cast<int>(*cores);
+    }
+  }
+  return constants;
+}
+
 std::optional<StatLine> parse_stat(std::string_view text) {
   const auto open = text.find(" (");
   const auto close = text.rfind(") ");

@@ -22,6 +22,9 @@ struct HostConstants {
   bool base64 = false;              ///< how bytes of files are sent; else hexadecimal
 };
 
+/// `words_of_ready`: those behind "TV1 READY". What is not there, or absurd, is as usual.
+HostConstants parse_ready(const std::vector<std::string_view>& words_of_ready);
+
 struct StatLine {
   std::int64_t pid = 0, ppid = 0, start_ticks = 0, cpu_ticks = 0, threads = 0, rss_pages = 0;
   char state = '?';
