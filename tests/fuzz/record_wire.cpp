@@ -1,5 +1,8 @@
 // record_wire CHECKPOINTS LOG LOOKS: watches this machine through /bin/sh and prints what the probe answered, in the form that fuzz_wire takes.
-// With a stand-in nvidia-smi first on PATH and a process that has "04_train" in its command line this makes good seeds for the corpus.
+// LOOKS is a letter for each: l, or v for one that verifies, or q for a quick one. What is to happen on the host between two looks can wait for the
+// first one's end to be printed: the next begins a second later. With a stand-in nvidia-smi first on PATH and a process that has "04_train" in its
+// command line this makes good seeds for the corpus. Command lines and kernel messages of all that runs here are in it: a PID namespace, a root and a
+// dmesg of its own keep them out.
 #include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -7,6 +10,7 @@
 #include <array>
 #include <cstdlib>
 #include <iostream>
+#include <string_view>
 
 #include "promise.hpp"
 #include "trainvigil/wire.hpp"
@@ -35,9 +39,10 @@ int main(int argc, char** argv) {
   close(from[1]);
   const auto conversation = ProbeConversation::make(fuzz::wire_jobs(argv[1], argv[2]), fuzz::kNonce);
   conversation->opened();
-  for (int look = std::atoi(argv[3]); look > 0; --look) {
-    std::cout << '\x3f';
-    conversation->ask({.verify_all = false, .quick = false, .budget = Seconds{1.0}});
+  for (const char look : std::string_view(argv[3])) {
+    const int how = 0x3f | (look == 'v' ? 0x80 : 0) | (look == 'q' ? 0x40 : 0);
+    std::cout << static_cast<char>(how);
+    conversation->ask({.verify_all = look == 'v', .quick = look == 'q', .budget = Seconds{1.0}});
     while (!conversation->answered()) {
       const std::string out = conversation->take_output(4096);
       PROMISE(write(to[1], out.data(), out.size()) == static_cast<ssize_t>(out.size()));
@@ -51,7 +56,7 @@ int main(int argc, char** argv) {
       conversation->received({bytes.data(), static_cast<std::size_t>(got)});
     }
     conversation->take(watcher_time(1764422465.0));
-    std::cout << fuzz::kNextLook;
+    std::cout << fuzz::kNextLook << std::flush;
     sleep(1);
   }
   close(to[1]);
