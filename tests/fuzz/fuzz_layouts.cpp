@@ -60,7 +60,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   in.alive = (data[0] & 2U) != 0;
   if (data[0] & 4U) in.epochs = 5;
   if (data[0] & 8U) in.steps = 20000;
-  in.quiet_for_long = (data[0] & 16U) != 0;
   in.cmdline = (data[0] & 32U) ? "python train.py --resume_from_checkpoint /data/out/checkpoint-500" : "python train.py";
   for (double now = 1764422465.0; !rest.empty(); now += 30.0) {
     const Listing seen = listing(rest, now);

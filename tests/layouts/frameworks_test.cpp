@@ -27,7 +27,8 @@ TEST_P(Frameworks, IsJudgedAsWritten) {
   std::sort(want.begin(), want.end());
   EXPECT_EQ(have, want);
   for (const auto& [path, state] : f.unnumbered) {
-    const auto it = std::find_if(view.checkpoints.begin(), view.checkpoints.end(), [&](const Checkpoint& c) { return c.path == path && !c.value; });
+    const auto it =
+        std::find_if(view.checkpoints.begin(), view.checkpoints.end(), [&path = path](const Checkpoint& c) { return c.path == path && !c.value; });
     ASSERT_NE(it, view.checkpoints.end()) << path;
     EXPECT_EQ(test::text_of(it->state), state) << path;
   }
