@@ -165,7 +165,8 @@ void EventLoop::run() {
     const int count = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), wait_ms());
     for (int i = 0; i < count; ++i) {
       const auto& event = events.at(static_cast<std::size_t>(i));
-      if (const auto found = handlers_.find(event.data.u64); found != handlers_.end()) {
+      const std::uint64_t id = event.data.u64;  // a copy: epoll_event is packed, and find takes a reference
+      if (const auto found = handlers_.find(id); found != handlers_.end()) {
         const auto handler = found->second;  // kept alive: it may end its own watch
         (*handler)(event.events);
       }
