@@ -27,7 +27,8 @@ std::string format_live(const Verdict& verdict, const TextStyle& style);
 /// `TRAINVIGIL OK - … | perfdata`, the Monitoring Plugins guideline's shape. Several jobs: the worst first.
 std::string format_nagios(const std::vector<Verdict>& verdicts);
 
-std::string format_checkpoints_json(const CheckpointView& view);
+/// `error`: why nothing is known of the directory; the shape stays the same.
+std::string format_checkpoints_json(const CheckpointView& view, const std::optional<std::string>& error = std::nullopt);
 std::string format_checkpoints_table(const CheckpointView& view, std::optional<HostTime> now, const TextStyle& style);
 
 std::string rfc3339(WatcherTime t);  ///< UTC, whole seconds

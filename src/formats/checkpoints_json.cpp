@@ -41,7 +41,7 @@ Json row(const SaveInProgress& s) {
 
 }  // namespace
 
-std::string format_checkpoints_json(const CheckpointView& view) {
+std::string format_checkpoints_json(const CheckpointView& view, const std::optional<std::string>& error) {
   Json rows = Json::array();
   for (const auto& c : view.checkpoints) rows.push_back(row(c));
   Json writing = Json::array();
@@ -52,6 +52,7 @@ std::string format_checkpoints_json(const CheckpointView& view) {
               {"checkpoints", std::move(rows)},
               {"in_progress", std::move(writing)},
               {"last_good", good ? Json(escape_bytes(good->path)) : Json(nullptr)},
+              {"error", error ? Json(escape_bytes(*error)) : Json(nullptr)},
               {"cut", view.cut ? Json(escape_bytes(*view.cut)) : Json(nullptr)}}
       .dump(-1, ' ', false, Json::error_handler_t::replace);
 }

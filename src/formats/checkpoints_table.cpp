@@ -20,7 +20,10 @@ std::string counter_phrase(const Checkpoint& c) {
 
 std::string age_phrase(const Checkpoint& c, std::optional<HostTime> now) {
   if (!c.modified || !now) return "?";
-  return *now < *c.modified ? "in the future" : human_duration(*now - *c.modified) + " ago";
+  // The listing is taken a moment after the host told its time.
+  constexpr Seconds kNow{1.0}, kFuture{-5.0};
+  const Seconds age = *now - *c.modified;
+  return age < kFuture ? "in the future" : age < kNow ? "now" : human_duration(age) + " ago";
 }
 
 const char* color_of(CheckpointState state) {

@@ -58,7 +58,12 @@ TEST(CheckpointsJson, SaysWhatIsBeingWrittenAndHowMuchOfIt) {
   for (const char* key : {"expected_bytes", "fraction", "modified"}) EXPECT_TRUE(second.at(key).is_null()) << key;
   EXPECT_NE(format_checkpoints_table(v, std::nullopt, {}).find("2.0 GB of 4.7 GB (42 %)"), std::string::npos)
       << format_checkpoints_table(v, std::nullopt, {});
-  EXPECT_TRUE(nlohmann::json::parse(format_checkpoints_json({}))["last_good"].is_null());
+  const auto none = nlohmann::json::parse(format_checkpoints_json({}));
+  EXPECT_TRUE(none["last_good"].is_null());
+  EXPECT_TRUE(none["error"].is_null());
+  const auto lost = nlohmann::json::parse(format_checkpoints_json({}, "gpu1: no route to host"));
+  EXPECT_EQ(lost["error"], "gpu1: no route to host");
+  EXPECT_EQ(lost["checkpoints"], nlohmann::json::array());
 }
 
 TEST(CheckpointsTable, IsHarmlessAndAligned) {

@@ -119,6 +119,16 @@ TEST_F(Watch, TheSaveBeforeItTellsHowLargeASaveGets) {
   EXPECT_TRUE(look(530, whole).in_progress.empty());
 }
 
+TEST_F(Watch, AFileWithoutEndMarkIsNotWholeWhileItGrowsBeyondTheOneBefore) {
+  const auto first = file("epoch_1.pt", 10'000'000, 100, Integrity::unchecked);
+  look(400, {first});
+  look(430, {first, file("epoch_2.pt", 9'999'000, 429, Integrity::unchecked)});
+  const auto view = look(460, {first, file("epoch_2.pt", 10'000'500, 458, Integrity::unchecked)});
+  EXPECT_EQ(view.checkpoints.at(0).state, CheckpointState::saving) << "as large as the first one, and it grew since the last look";
+  EXPECT_EQ(look(490, {first, file("epoch_2.pt", 10'000'600, 461, Integrity::unchecked)}).checkpoints.at(0).state, CheckpointState::saving);
+  EXPECT_EQ(look(520, {first, file("epoch_2.pt", 10'000'600, 461, Integrity::unchecked)}).checkpoints.at(0).state, CheckpointState::complete);
+}
+
 TEST_F(Watch, RemembersWhereTheRunBeganAfterRotation) {
   const auto old = [](int epoch) { return file("epoch_" + std::to_string(epoch) + ".pth", 60'000'000, -90'000 + epoch * 600); };
   look(100, {old(1), old(2), old(3), old(4), old(5)});

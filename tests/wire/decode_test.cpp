@@ -138,6 +138,13 @@ TEST(PatternMatching, ExtendedExpressionsOnTheWholeLine) {
   EXPECT_EQ(Pattern("run_llama").likeness("sshd"), 0U);
 }
 
+TEST(PatternMatching, WhatStartsAnotherWatcherIsNoneOfTheJobs) {
+  for (const auto* line : {"timeout 9m trainvigil wait gpu1 --process 04_train", "sudo /usr/local/bin/trainvigil run", "trainvigil"})
+    EXPECT_TRUE(starts_a_watcher(line)) << line;
+  for (const auto* line : {"python /home/trainvigil/04_train.py", "bash trainvigil.sh 04_train", "", " "})
+    EXPECT_FALSE(starts_a_watcher(line)) << line;
+}
+
 TEST(PatternMatching, OnlookersAreKnownByTheirProgram) {
   for (const auto* name : {"vim", "/usr/bin/vim.basic", "tail", "/usr/bin/less", "sshd: me@notty", "-view", "trainvigil", "/usr/sbin/sshd", "grep"})
     EXPECT_TRUE(is_onlooker(name)) << name;

@@ -20,16 +20,19 @@ struct Shown {
   Job job;
   CheckpointView view;
   std::optional<HostTime> now;
-  std::string unknown;  ///< not empty: the directory could not be read
+  std::string unknown;   ///< not empty: the directory could not be read
+  bool missing = false;  ///< the directory is not there
 };
 
 Shown shown_after(const Job& job, const Observation& last, const CheckpointView& view) {
-  Shown out{job, {}, last.host.time, {}};
+  Shown out{job, {}, last.host.time, {}, false};
   if (last.reach != Reach::ok) {
     out.unknown = job.host + ": " + last.error.value_or(to_string(last.reach)) + (last.remedy ? ". " + *last.remedy : "");
   } else if (last.files) {
     out.view = view;
-  } else if (last.files_error.value_or("not listed") != "missing") {
+  } else if (last.files_error == "missing") {
+    out.missing = true;
+  } else {
     out.unknown = job.checkpoints.value_or("") + " can not be read: " + last.files_error.value_or("not listed");
   }
   return out;
@@ -135,16 +138,22 @@ int run_checkpoints(const Options& options) {
     if (shown.view.cut)
       std::fprintf(stderr, "trainvigil: %s: the listing was cut: %s\n", harmless(shown.job.checkpoints.value_or("")).c_str(),
                    harmless(*shown.view.cut).c_str());
+    const std::string directory = shown.job.checkpoints.value_or("");
+    if (shown.missing) std::fprintf(stderr, "trainvigil: %s: there is no %s\n", harmless(shown.job.host).c_str(), harmless(directory).c_str());
     if (!shown.unknown.empty()) {
       std::fprintf(stderr, "trainvigil: %s\n", harmless(shown.unknown).c_str());
       code = kExitUnknown;
-    } else if (options.last_good) {
-      code = print_last_good(shown);
+    }
+    if (options.last_good) {
+      if (shown.unknown.empty()) code = print_last_good(shown);
     } else if (options.json) {
-      print_line(format_checkpoints_json(shown.view));
-    } else {
+      const std::string error = shown.missing ? directory + " is missing" : shown.unknown;
+      print_line(format_checkpoints_json(shown.view, error.empty() ? std::nullopt : std::optional(error)));
+    } else if (shown.unknown.empty() && !shown.missing) {
       if (all.size() > 1) print_line(harmless(shown.job.name) + ":");
       print(format_checkpoints_table(shown.view, shown.now, style));
+      if (!shown.job.process && !shown.view.checkpoints.empty())
+        std::fprintf(stderr, "trainvigil: with --process REGEX it can be told which of them are this run's, and a save cut short at once\n");
     }
   }
   return cut ? kExitUnknown : code;

@@ -68,10 +68,15 @@ std::optional<Seconds> age_of(const Context& c, std::optional<HostTime> t) {
   return std::max(Seconds{0}, *c.in.now - *t);
 }
 
-bool fresh(const Context& c, const Save& s, Seconds quiet) {
+bool growing(const Context& c, const Save& s) {
   for (const auto* p : s.pieces)
     for (auto i : p->entries)
       if (c.grew[i]) return true;
+  return false;
+}
+
+bool fresh(const Context& c, const Save& s, Seconds quiet) {
+  if (growing(c, s)) return true;
   if (c.in.alive == false) return false;  // nobody is there to write
   if (c.in.now && s.seen.changed_after && *c.in.now - *s.seen.changed_after < quiet) return true;
   if (const auto age = age_of(c, s.seen.modified)) return *age < quiet;

@@ -37,8 +37,10 @@ struct Context {
 
 /// Quiet time before a directory counts as left alone; see reference in docs/checkpoints.md.
 inline constexpr Seconds kQuiet{60.0};
-/// Less is enough where the training's own log went on for so long after the save.
-inline constexpr Seconds kQuietLogged{20.0};
+/// Less is enough where something more speaks for the save: the log went on for so long after it, or no file is smaller than in the save before it.
+inline constexpr Seconds kQuietSupported{20.0};
+/// Before the first file of a family, whole in itself, counts as the whole save: scripts that write a second one begin it at once.
+inline constexpr Seconds kQuietAlone{10.0};
 inline constexpr Seconds kQuietLimit{1800.0};
 
 /// How each save looks beside what is remembered of it; for `fresh`.
@@ -57,6 +59,8 @@ std::optional<FileProgress> read_progress(const Context& context);
 
 /// Whether something in these entries is being written now.
 bool fresh(const Context& context, const Save& save, Seconds quiet);
+/// Whether a file of it has more bytes than at the last look.
+bool growing(const Context& context, const Save& save);
 void remember_changes(Context& context, const std::vector<const Save*>& newest_first);
 /// Absent where there is no time or it lies in the future: the clock of a file server is not the host's.
 std::optional<Seconds> age_of(const Context& context, std::optional<HostTime> t);

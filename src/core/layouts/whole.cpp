@@ -1,5 +1,6 @@
 // Is a save whole? Several independent mechanisms, the strongest objection first (docs/checkpoints.md).
 #include <algorithm>
+#include <array>
 #include <bit>
 
 #include "core/layouts/frameworks.hpp"
@@ -13,6 +14,8 @@ constexpr Seconds kRewriteSlack{5.0};  // a certificate is never older than the 
 constexpr double kSameSize = 0.98;     // reference: no large file under 98 % of its counterpart
 constexpr double kImplausible = 0.10;
 constexpr std::int64_t kHeavy = 100'000;
+constexpr double kHole = 0.05;    // of a save's bytes: graphs and states of random generators are less, a model or an optimizer is more
+constexpr double kAlike = 1.001;  // saves of one model differ by a few hundred bytes of pickled names
 
 std::string name_of(const Save& s) { return std::string(base_name(s.path())); }
 
@@ -24,6 +27,12 @@ std::uint64_t directory_certificates() {
     return out;
   }();
   return bits;
+}
+
+/// Logs of the state, tokenizers, tables: they grow and come and go, and no resume depends on them.
+bool is_text(std::string_view name) {
+  static constexpr std::array<std::string_view, 9> endings{".json", ".jsonl", ".txt", ".csv", ".yaml", ".yml", ".model", ".md", ".log"};
+  return std::any_of(endings.begin(), endings.end(), [&](std::string_view ending) { return name.ends_with(ending); });
 }
 
 enum class PointerSays { nothing, whole, not_yet };
@@ -97,15 +106,19 @@ struct Comparison {
   bool missing = false;  ///< whole files are not there
   bool shard = false;    ///< fewer of a set of shards
   bool implausible = false;
+  bool hole = false;         ///< a large file of weights is not there, and nothing makes up for its bytes
   double missing_share = 0;  ///< of the other's bytes
   bool equal = false;        ///< same shape and not one byte less
+  bool larger = false;       ///< clearly more bytes: it may grow still, or its kind grows
 };
 
 Comparison compare_shape(const Save& mine, const Save& other) {
   Comparison out;
   const auto& a = mine.facts.shape;
   const auto& b = other.facts.shape;
-  std::int64_t missing = 0, total = 0;
+  std::int64_t missing = 0, total = 0, own = 0;
+  bool missing_weights = false;
+  for (const auto& item : a) own += item.bytes;
   out.equal = true;
   auto it = a.begin();
   for (const auto& item : b) {
@@ -113,11 +126,14 @@ Comparison compare_shape(const Save& mine, const Save& other) {
     while (it != a.end() && it->key < item.key) ++it;
     const bool there = it != a.end() && it->key == item.key;
     if (!there) {
-      if (!item.weights && item.bytes < kHeavy) continue;
+      if (!item.weights && (item.bytes < kHeavy || is_text(item.example))) continue;
       missing += item.bytes;
       out.missing = true;
+      missing_weights = missing_weights || (item.weights && item.bytes >= kHeavy);
       out.equal = false;
-      if (out.lacks.empty() || item.bytes >= kHeavy) out.lacks = "no " + std::string(item.example) + ", which " + name_of(other) + " has";
+      if (out.lacks.empty() || item.bytes >= kHeavy)
+        out.lacks = other.pieces.front()->directory == kNone ? "nothing beside it like " + std::string(item.example)
+                                                             : "no " + std::string(item.example) + ", which " + name_of(other) + " has";
       continue;
     }
     if (it->bytes < item.bytes) out.equal = false;
@@ -134,7 +150,11 @@ Comparison compare_shape(const Save& mine, const Save& other) {
       if (item.weights && static_cast<double>(it->bytes) < kImplausible * static_cast<double>(item.bytes)) out.implausible = true;
     }
   }
-  out.missing_share = total > 0 ? static_cast<double>(missing) / static_cast<double>(total) : 0;
+  // Saved anew in other files (one file instead of shards), it is as large as before.
+  const bool made_up = static_cast<double>(own) >= kSameSize * static_cast<double>(total);
+  out.missing_share = total > 0 && !made_up ? static_cast<double>(missing) / static_cast<double>(total) : 0;
+  out.hole = missing_weights && out.missing_share >= kHole;
+  out.larger = static_cast<double>(own) > kAlike * static_cast<double>(total) && own > total + kHeavy / 25;
   if (!out.lacks.empty()) out.equal = false;
   return out;
 }
@@ -162,6 +182,8 @@ class Judge {
   struct Opinion {
     std::string objection;   ///< a fact that says "not whole"
     std::string support;     ///< a fact that says "whole"
+    bool by_size = false;    ///< of the support: it says that the sizes are those of the save before it, and nothing of the bytes
+    bool larger = false;     ///< clearly larger than the save before it
     bool each_only = false;  ///< of the support: it says that each file is whole, not that all are there
     std::string doubt;       ///< something that should be there and is not; time decides
     bool strict = false;     ///< of the doubt: time does not decide
@@ -178,6 +200,7 @@ class Judge {
       if (c_.collected.markers.contains({s.container, p->name}) || c_.collected.markers.contains({s.container, p->parsed.stem}))
         object("a marker says that it is not finished");
     if (f.files == 0) object("empty directory");
+    if (f.files > 0 && f.certificates != 0 && f.weights_files == 0 && f.shape.empty()) object("no weights in it");
     if (!f.truncated.empty()) object(std::string(f.truncated) + " is cut short");
     if (!f.empty_weights.empty()) object(std::string(f.empty_weights) + " is empty");
     if (!f.missing_shard.empty()) {
@@ -226,7 +249,8 @@ class Judge {
       }
     }
     if (o.support.empty() && format_whole && o.doubt.empty()) {
-      o.each_only = s.pieces.front()->directory != kNone;
+      // Of a file that has a sibling it is known whether more belongs to a save.
+      o.each_only = s.pieces.front()->directory != kNone || (!measure && s.family != kNone);
       o.support = f.weights_files == 1 ? "its format is whole" : "the formats of all its files are whole";
     }
     if (f.tiny_model) {
@@ -257,14 +281,18 @@ class Judge {
         c_.in.run_start && written_at(measure) && written_at(s) && *written_at(measure) < *c_.in.run_start && *written_at(s) >= *c_.in.run_start;
     const bool certified = !o.support.empty();
     if (cmp.equal) {
-      if (o.support.empty()) o.support = "same files and sizes as " + name_of(measure);
+      if (o.support.empty()) {
+        o.support = (cmp.larger ? "no file is smaller than in " : "same files and sizes as ") + name_of(measure);
+        o.by_size = !format_whole;
+        o.larger = cmp.larger;
+      }
       return;
     }
     if (cmp.lacks.empty() || other_run) return;
-    // What certifies itself may leave something out (a last save of weights alone), but not nearly everything.
-    if (certified && !cmp.implausible && cmp.missing_share < 0.5) return;
+    // What certifies itself may be smaller (a last save of weights alone), but a file of weights that all others have is missed at the next start.
+    if (certified && !cmp.implausible && !cmp.hole && cmp.missing_share < 0.5) return;
     if (format_whole && !cmp.missing && !cmp.shard && !cmp.implausible) return;
-    if (certified && s.facts.certificates != 0 && !cmp.implausible) return;
+    if (certified && s.facts.certificates != 0 && !cmp.implausible && !cmp.hole) return;
     if (o.objection.empty()) o.objection = cmp.lacks;
     o.shard |= cmp.shard;
     o.implausible |= cmp.implausible;
@@ -301,10 +329,17 @@ class Judge {
       s.why = formats ? "the formats of all its files are whole" : "nothing in it has changed for long";
       return;
     }
-    if (o.each_only && fresh(c_, s, c_.quiet)) {
+    if (o.each_only && fresh(c_, s, s.pieces.front()->directory != kNone ? c_.quiet : kQuietAlone)) {
       s.state = CheckpointState::saving;
       s.unproven = true;
       s.why = "what is there is whole, but it changed just now and nothing says that no more files follow";
+      return;
+    }
+    // Some kinds of file grow from save to save: then the size of the one before says little while the file moves.
+    if (o.by_size && (growing(c_, s) || (o.larger && fresh(c_, s, kQuietSupported)))) {
+      s.state = CheckpointState::saving;
+      s.unproven = true;
+      s.why = "as large as the save before it, and it still changes";
       return;
     }
     if (!o.support.empty()) {
@@ -312,7 +347,7 @@ class Judge {
       s.why = o.support;
       return;
     }
-    if (fresh(c_, s, files_only(s) && log_went_on(s) ? kQuietLogged : c_.quiet)) {
+    if (fresh(c_, s, files_only(s) && log_went_on(s) ? kQuietSupported : c_.quiet)) {
       s.state = CheckpointState::saving;
       s.unproven = true;
       s.why = "changed just now, and nothing says that it is finished";
@@ -325,7 +360,7 @@ class Judge {
 
   /// Most loops save and train in turn: a line logged well after the last byte of the save says that they are past it.
   [[nodiscard]] bool log_went_on(const Save& s) const {
-    return s.facts.modified && c_.log_modified && *c_.log_modified - *s.facts.modified >= kQuietLogged;
+    return s.facts.modified && c_.log_modified && *c_.log_modified - *s.facts.modified >= kQuietSupported;
   }
 
   /// Rotation takes files away from old saves: they lack what every newer one has, and what is left of them is whole.

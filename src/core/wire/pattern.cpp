@@ -73,4 +73,14 @@ bool is_onlooker(std::string_view argv0) {
   return std::find(names.begin(), names.end(), argv0) != names.end();
 }
 
+bool starts_a_watcher(std::string_view cmdline) {
+  for (std::size_t begin = 0; begin <= cmdline.size();) {
+    const auto end = std::min(cmdline.find(' ', begin), cmdline.size());
+    const auto word = cmdline.substr(begin, end - begin);
+    if (word == "trainvigil" || word.ends_with("/trainvigil")) return true;
+    begin = end + 1;
+  }
+  return false;
+}
+
 }  // namespace trainvigil::wire

@@ -26,4 +26,7 @@ class Pattern {
 /// and launchers are not among them: they may well be what the operator means, and core knows that they are no main process.
 bool is_onlooker(std::string_view argv0);
 
+/// `timeout 9m trainvigil wait … --process train`: whoever starts a watcher has the job's pattern in its command line and is none of the job's.
+bool starts_a_watcher(std::string_view cmdline);
+
 }  // namespace trainvigil::wire

@@ -138,7 +138,7 @@ void ProcessTable::add_facts(const std::vector<std::int64_t>& asked, const Proce
 }
 
 void ProcessTable::match(std::int64_t pid, const Scanned& process) {
-  if (process.cmdline.empty() || is_onlooker(process.argv0)) return;
+  if (process.cmdline.empty() || is_onlooker(process.argv0) || starts_a_watcher(process.cmdline)) return;
   for (std::size_t job = 0; job < watches_.size(); ++job) {
     const Watch& watch = watches_[job];
     if (watch.pid || !watch.pattern || !watch.pattern->matches(process.cmdline)) continue;
@@ -195,7 +195,7 @@ void ProcessTable::find_near_misses(const Scan& scan, const std::set<std::int64_
     if (!watch.pattern) continue;
     std::vector<std::pair<std::size_t, Process>> candidates;
     for (const auto& [pid, process] : scan.found) {
-      if (own.contains(pid) || is_onlooker(process.argv0)) continue;
+      if (own.contains(pid) || is_onlooker(process.argv0) || starts_a_watcher(process.cmdline)) continue;
       const std::size_t shared = watch.pattern->likeness(process.cmdline);
       if (shared == 0 || watch.pattern->matches(process.cmdline)) continue;
       Process near;
