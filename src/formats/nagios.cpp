@@ -18,6 +18,13 @@ std::string unreachable_details(const Verdict& v) {
   return out;
 }
 
+/// The sentence tells the phase; what is warned of stands in the findings.
+std::string warnings(const Verdict& v) {
+  std::string out;
+  for (const auto& finding : v.findings) out += (out.empty() ? " [" : ", ") + finding;
+  return out.empty() ? out : out + "]";
+}
+
 const char* state_word(Level level) {
   switch (level) {
     case Level::ok:
@@ -77,6 +84,7 @@ std::string format_nagios(const std::vector<Verdict>& verdicts) {
     if (v != order.front()) out += "; ";
     if (order.size() > 1) out += std::string(state_word(v->level)) + " ";
     out += without_bar(formats::subject_phrase(*v)) + ": " + without_bar(v->summary);
+    if (v->level == Level::warning) out += warnings(*v);
     if (v->phase == Phase::unreachable) out += without_bar(unreachable_details(*v));
     data += performance(*v);
   }

@@ -116,6 +116,10 @@ Shown from_trace(const Options& options, bool& cut) {
 
 int print_last_good(const Shown& shown) {
   const Checkpoint* good = last_good(shown.view);
+  if (good == nullptr && shown.view.cut) {
+    std::fprintf(stderr, "trainvigil: no complete checkpoint in the part that could be listed\n");
+    return kExitUnknown;
+  }
   if (good == nullptr) {
     std::fprintf(stderr, "trainvigil: no complete checkpoint there\n");
     return kExitCritical;

@@ -40,7 +40,7 @@ const Words& dictionary() {
     add(Role::final, {"final", "finished", "release"});
     add(Role::rescue, {"interrupted", "interrupt", "exception", "hpc", "recovery", "emergency", "crash", "preempt", "preempted", "sigterm"});
     add(Role::aux, {"replay", "buffer", "vecnormalize"});
-    add(Role::resume, {"optimizer", "scheduler", "scaler", "recipe", "trainer", "sampler", "grad"});
+    add(Role::resume, {"optimizer", "scheduler", "scaler", "recipe", "trainer", "sampler", "grad", "rng"});
     add(Role::shelf, {"output", "outputs", "result", "results", "log", "logs"});
     add(Role::negative,
         {"sample",    "samples", "eval",       "evals",    "evaluation", "evaluations", "prediction", "predictions", "pred",  "preds",   "image",
