@@ -132,6 +132,21 @@ TEST(Eta, WithExpectedAndAnEpochWhoseBeginNobodySawTheBasisDoesNotDenyIt) {
 
 double minutes_left(const Scenario& s) { return (*s.last.eta->end.p50 - s.last.time).count() / 60; }
 
+TEST(Eta, ARunThatGoesOnFromAnEarlierOnesSaveHasOnlyItsOwnUnitsInItsFirstInterval) {
+  Scenario s;
+  s.job.epochs = 20;
+  for (int n = 0; n < 5; ++n) s.epoch(n, 40'000 - n * 600);
+  s.look();
+  s.start();
+  s.work();
+  s.looks(600);
+  s.epoch(5);
+  s.look();
+  ASSERT_TRUE(s.last.eta && s.last.eta->end.p50);
+  // 14 units of ten minutes are left; six of them did not happen in the first ten.
+  EXPECT_GT((*s.last.eta->end.p50 - s.last.time).count(), 14 * 600 * 0.5);
+}
+
 TEST(Eta, AStalledTimeBelongsToNoUnit) {
   Scenario s;
   s.healthy(2);

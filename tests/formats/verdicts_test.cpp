@@ -169,6 +169,13 @@ TEST_F(Formats, NagiosLine) {
             "'eagle3-10k remaining'=7560s;;;0 'eagle3-10k checkpoint age'=35s;;;0");
 }
 
+TEST_F(Formats, NagiosSaysWhatItWarnsOf) {
+  Verdict v = training();
+  v.level = Level::warning;
+  v.findings = {"checkpoint-partial", "log-silent"};
+  EXPECT_NE(format_nagios({v}).find("everything moves [checkpoint-partial, log-silent] |"), std::string::npos) << format_nagios({v});
+}
+
 TEST_F(Formats, NagiosWorstFirstAndUnknownBetweenOkAndWarning) {
   Verdict fine = training();
   fine.job = "fine";

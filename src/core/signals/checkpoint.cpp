@@ -49,6 +49,18 @@ bool take_progress(const Look& look, const RunMemory& run, CheckpointMemory& mem
   for (const Checkpoint& c : view.checkpoints) {
     if (counts(c, view, run) && c.done) own.push_back(&c);
   }
+  // Saves of an earlier run that are not stale beside one of this run lie below it: this run builds on them (contract section 1).
+  const Checkpoint* first = nullptr;
+  for (const Checkpoint& c : view.checkpoints) {
+    if (c.state == CheckpointState::complete && c.run == CheckpointRun::this_run && c.done && (first == nullptr || *c.done < *first->done))
+      first = &c;
+  }
+  for (const Checkpoint& c : view.checkpoints) {
+    if (first == nullptr || memory.first_done || !memory.ends.empty()) break;
+    if (c.state == CheckpointState::complete && c.run == CheckpointRun::earlier && c.done && c.unit == first->unit && *c.done < *first->done) {
+      memory.first_done = static_cast<double>(*c.done);  // newest first
+    }
+  }
   std::sort(own.begin(), own.end(), [](const Checkpoint* a, const Checkpoint* b) { return *a->done < *b->done; });
   const std::optional<double> before = memory.highest_done;
   for (const Checkpoint* c : own) {
