@@ -224,7 +224,7 @@ tv_sift() {
         found = 1
         out(m "n " path)
       }
-      if (path == "") next
+      if (path == "" && !rooted++) next  # a name that begins with a newline comes as an empty one, too
       count++
       names += length(path)
       seconds += int($3)

@@ -168,6 +168,7 @@ TEST_P(ListingsOfAHost, LaterLooksSendOnlyWhatChanged) {
   fs::create_symlink("checkpoint-40", dir_.path("run/last"));
   step("a link to something else", 16000);
   dir_.write("run/odd \n name/with\nlines", "1");
+  dir_.write("run/\nfirst/\n\nsecond", "12");
   step("names with newlines", 24000);
   fs::remove_all(dir_.path("run/odd \n name"));
   EXPECT_EQ(told(look()), truth()) << "names with newlines are gone";
