@@ -29,8 +29,9 @@ struct Checkpoint {
   std::string why;                ///< one clause: what the state rests on
   bool missing_shard = false;     ///< of a partial one: a shard set with a hole
   bool implausible_size = false;  ///< far smaller than its siblings or than weights can be
-  bool unproven = false;          ///< of a saving one: nothing is known to be missing, it only changed just now
-  bool being_deleted = false;     ///< of a partial one: rotation took or takes it away; not damage
+  bool unproven =
+      false;  ///< of a saving one: nothing is known to be missing, it only changed just now; of a partial one: nothing of it could be listed
+  bool being_deleted = false;  ///< of a partial one: rotation took or takes it away; not damage
   friend bool operator==(const Checkpoint&, const Checkpoint&) = default;
 };
 

@@ -129,6 +129,29 @@ TEST_F(Watch, AFileWithoutEndMarkIsNotWholeWhileItGrowsBeyondTheOneBefore) {
   EXPECT_EQ(look(520, {first, file("epoch_2.pt", 10'000'600, 461, Integrity::unchecked)}).checkpoints.at(0).state, CheckpointState::complete);
 }
 
+TEST_F(Watch, ASaveOfWhichNothingCouldBeListedHasNoSizeAndIsNoDamage) {
+  Listing listing;
+  FileEntry directory;
+  directory.path = "checkpoint-100";
+  directory.type = FileType::directory;
+  directory.mtime = host_time(kStart);
+  listing.entries = {directory};
+  listing.cut = true;
+  LayoutInput in;
+  in.listing = &listing;
+  in.now = host_time(kStart + 900);
+  auto view = judge_listing(in, memory);
+  ASSERT_EQ(view.checkpoints.size(), 1U);
+  EXPECT_EQ(view.checkpoints.at(0).bytes, std::nullopt);
+  EXPECT_TRUE(view.checkpoints.at(0).unproven);
+  EXPECT_EQ(view.checkpoints.at(0).why, "nothing of it could be listed");
+  listing.cut = false;
+  view = judge_listing(in, memory);
+  EXPECT_EQ(view.checkpoints.at(0).bytes, 0);
+  EXPECT_FALSE(view.checkpoints.at(0).unproven);
+  EXPECT_EQ(view.checkpoints.at(0).why, "empty directory");
+}
+
 TEST_F(Watch, RemembersWhereTheRunBeganAfterRotation) {
   const auto old = [](int epoch) { return file("epoch_" + std::to_string(epoch) + ".pth", 60'000'000, -90'000 + epoch * 600); };
   look(100, {old(1), old(2), old(3), old(4), old(5)});

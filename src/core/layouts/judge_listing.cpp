@@ -62,7 +62,7 @@ Checkpoint to_checkpoint(const Save& s) {
   out.value = s.value;
   out.done = s.done;
   out.unit = s.unit;
-  if (s.facts.bytes_known) out.bytes = s.facts.bytes;
+  if (s.facts.bytes_known && (s.facts.files > 0 || !s.unproven)) out.bytes = s.facts.bytes;
   out.modified = s.facts.modified ? s.facts.modified : s.facts.directory_modified;
   out.began = s.facts.began;
   out.state = s.state;
@@ -70,7 +70,7 @@ Checkpoint to_checkpoint(const Save& s) {
   out.why = s.why;
   out.missing_shard = s.missing_shard;
   out.implausible_size = s.implausible_size;
-  out.unproven = s.unproven && s.state == CheckpointState::saving;
+  out.unproven = s.unproven && (s.state == CheckpointState::saving || s.state == CheckpointState::partial);
   out.being_deleted = s.being_deleted;
   return out;
 }

@@ -199,7 +199,7 @@ class Judge {
     for (const auto* p : s.pieces)
       if (c_.collected.markers.contains({s.container, p->name}) || c_.collected.markers.contains({s.container, p->parsed.stem}))
         object("a marker says that it is not finished");
-    if (f.files == 0) object("empty directory");
+    if (f.files == 0) object(unseen(s) ? "nothing of it could be listed" : "empty directory");
     if (f.files > 0 && f.certificates != 0 && f.weights_files == 0 && f.shape.empty()) object("no weights in it");
     if (!f.truncated.empty()) object(std::string(f.truncated) + " is cut short");
     if (!f.empty_weights.empty()) object(std::string(f.empty_weights) + " is empty");
@@ -310,6 +310,7 @@ class Judge {
       const bool writing = fresh(c_, s, c_.quiet);
       s.state = writing ? CheckpointState::saving : CheckpointState::partial;
       s.why = o.objection;
+      s.unproven = unseen(s);
       s.missing_shard = o.shard && !writing;
       s.implausible_size = o.implausible && !writing;
       return;
@@ -355,6 +356,9 @@ class Judge {
     }
     s.why = "nothing in it has changed for long";
   }
+
+  /// A directory of which the listing, which says that it is not whole, holds nothing: it may be unreadable as well as empty.
+  [[nodiscard]] bool unseen(const Save& s) const { return c_.listing.cut && s.facts.files == 0; }
 
   static bool files_only(const Save& s) { return s.facts.files == s.pieces.size(); }
 

@@ -167,7 +167,8 @@ void name_damage(const Look& look, const Life& life, const RunMemory& run, const
   const bool paused_for_long = memory.quiet_looks >= 2 && memory.grew_at && look.now - *memory.grew_at > kFreshSave;
   const bool cut_short = paused_for_long || gone;
   if (newest != nullptr) {
-    const bool unfinished = newest->state == CheckpointState::partial || (newest->state == CheckpointState::saving && !newest->unproven && cut_short);
+    const bool unfinished = (newest->state == CheckpointState::partial && !newest->unproven) ||
+                            (newest->state == CheckpointState::saving && !newest->unproven && cut_short);
     if (newest->missing_shard && newest->state != CheckpointState::saving) out.find("checkpoint-missing-shard");
     if ((unfinished && !newest->missing_shard) || newest->implausible_size) out.find("checkpoint-partial");
     if (newest->state == CheckpointState::corrupt) out.find("checkpoint-corrupt");
