@@ -57,8 +57,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       PROMISE(s.inflated || s.length <= kLongestStretch);
       summed += s.length;
       const auto from = std::min(static_cast<std::size_t>(s.offset), file.size());
-      const auto data = std::string_view(file).substr(from, static_cast<std::size_t>(s.length));
-      sums.push_back({s.offset, s.length, s.inflated ? s.inflated->crc32 : crc32(data)});
+      const auto stretch = std::string_view(file).substr(from, static_cast<std::size_t>(s.length));
+      sums.push_back({s.offset, s.length, s.inflated ? s.inflated->crc32 : crc32(stretch)});
     }
     PROMISE(summed <= bytes);  // no byte is read twice, however members overlap
   }
